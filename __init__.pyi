@@ -36,6 +36,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture as
 from ithaca.plugins.rtl.commands.building import Build as Build
 from ithaca.plugins.rtl.commands.building import NetworkBuild
 from ithaca.plugins.rtl.formulations.compared import Simulation as Simulation
+from ithaca.plugins.unrolling.commands.unrolling import Unrolling
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
 from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
@@ -43,7 +44,9 @@ from ithaca.solver.result import Result as Result
 from ithaca.solver.solution import Solution as Solution
 from ithaca.studies.front import Front as Front
 from ithaca.studies.grid import StudyAxis
+from ithaca.studies.network.front import NetworkFront as NetworkFront
 from ithaca.studies.network.result import NetworkResult as NetworkResult
+from ithaca.studies.network.study import NetworkStudy as NetworkStudy
 from ithaca.studies.whatif import Study as Study
 from ithaca.workloads.nest import LoopNest as LoopNest
 from ithaca.workloads.networks.network import Network as Network
@@ -64,7 +67,9 @@ __all__ = [
     "LoopNest",
     "Matches",
     "Network",
+    "NetworkFront",
     "NetworkResult",
+    "NetworkStudy",
     "NothingFoundError",
     "Platform",
     "Points",
@@ -78,6 +83,7 @@ __all__ = [
     "Words",
     "__version__",
     "build",
+    "calibrate",
     "codesign",
     "estimate",
     "evaluate",
@@ -106,6 +112,7 @@ __all__ = [
     "solve",
     "solve_pyomo",
     "timeloop_mapper",
+    "unroll",
     "verify",
     "whatif",
 ]
@@ -119,9 +126,23 @@ def build(
     synthesize: bool = False,
     block_ram: bool = False,
     trust: bool = False,
+    time_limit: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Build | NetworkBuild:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
     network that of every layer, one after the other."""
+
+def calibrate(
+    reports: str | Path,
+    output: str | Path,
+    *,
+    platform: str | Path = "u250",
+    total: Mapping[str, int] | list[str] | None = None,
+    workload: str | None = None,
+    dtype: str | None = None,
+    include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+) -> Wrote:
+    """Fit look-up tables and flip-flops of a platform to synthesis reports."""
 
 def codesign(
     space: str | PathLike[str] | HardwareSpace | Mapping[str, Any],
@@ -143,6 +164,8 @@ def codesign(
     objective: str | None = None,
     objectives: str | Sequence[str] | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
+    metric: Mapping[str, str] | Sequence[str] | None = None,
     divisors_only: bool = False,
     fuse: bool = False,
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
@@ -189,7 +212,9 @@ def evaluate(
     platform: str | PathLike[str] | Platform | None = None,
     accumulator: int | None = None,
     compare: str | PathLike[str] | None = None,
+    time_limit: float | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> EvaluatedPoints:
     """Compute all metrics of given configurations afresh, by the exact reference."""
 
@@ -211,12 +236,14 @@ def export(
     *,
     nearest: bool = False,
     layer: str | None = None,
+    time_limit: float | None = None,
     target: str | None = None,
     accumulator: int | None = None,
     memory: str | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
-    each to a folder in it; or as hardware that `ithaca build` runs."""
+    each to a folder in it; or as hardware that `ithaca.build` runs."""
 
 def grid(
     result: str | Path | Answer,
@@ -225,6 +252,8 @@ def grid(
     around: int | str | None = None,
     loops: str | Sequence[str] | None = None,
     free_packs: bool = False,
+    time_limit: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Grid:
     """Evaluate the cost model exactly around the best configuration of a result."""
 
@@ -254,6 +283,7 @@ def map(
     problems: str | PathLike[str] | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
+    format: dict[str, str] | Sequence[str] | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
     fanout: str = "mesh",
@@ -308,6 +338,7 @@ def model(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -325,6 +356,7 @@ def model(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -360,7 +392,7 @@ def nest(
     parameters."""
 
 def network(
-    name: str | PathLike[str],
+    name: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
     sizes: dict[str, int] | Sequence[str] | None = None,
     phase: str | None = None,
@@ -377,6 +409,7 @@ def network(
     all_designs: bool = False,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -394,6 +427,7 @@ def network(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -430,6 +464,7 @@ def pareto(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -447,6 +482,7 @@ def pareto(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -464,6 +500,17 @@ def pareto(
     time_limit: float | None = None,
     threads: int = 1,
     max_points: int | None = None,
+    phase: str | None = None,
+    batch: int | None = None,
+    tokens: int | None = None,
+    context: int | None = None,
+    experts: str | None = None,
+    elementwise: bool = False,
+    layers: Sequence[str] | None = None,
+    mode: str = "per-layer",
+    arrays: int | None = None,
+    minimise: str | None = None,
+    fuse: bool = False,
     results: str | Path | None = None,
     recheck: int | str | None = None,
     trust_results: bool = False,
@@ -471,7 +518,7 @@ def pareto(
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
-) -> Front:
+) -> Front | NetworkFront:
     """Compute the Pareto front of several objectives, every point proven."""
 
 def programs(
@@ -482,6 +529,7 @@ def programs(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -499,6 +547,7 @@ def programs(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -513,7 +562,9 @@ def programs(
     strict: bool = False,
     explain_files: bool = False,
     objective: str | Objective = "latency",
+    time_limit: float | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Wrote:
     """Write the programs of all designs of a question, unsolved, each to a folder of its own."""
@@ -533,7 +584,7 @@ def report(
 
 def seed(
     source: str | PathLike[str] | LoopNest | Result | NetworkResult,
-    tool: str,
+    to: str,
     output: str | Path | None = None,
     *,
     layer: str | None = None,
@@ -541,6 +592,7 @@ def seed(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -558,6 +610,7 @@ def seed(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
@@ -591,7 +644,9 @@ def simulate(
     memory: Mapping[str, int] | Sequence[str] | None = None,
     sums: str | None = None,
     check_values: bool = False,
+    time_limit: float | None = None,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
 ) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went."""
 
@@ -601,6 +656,7 @@ def solve(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -618,6 +674,7 @@ def solve(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -668,6 +725,22 @@ def timeloop_mapper(
     """Do what Timeloop's mapper does with its files, and prove it: factors divide extents, levels
     keep what constraints leave open or not, and the mapper's metrics are minimised in order."""
 
+def unroll(
+    network: str | PathLike[str],
+    *,
+    folding: str | Path | None = None,
+    tool: str | None = None,
+    objective: str = "interval,multipliers",
+    limit: Mapping[str, float | str] | Sequence[str] | None = None,
+    weight_bits: int | None = None,
+    layers: Sequence[str] | None = None,
+    sizes: Mapping[str, int] | Sequence[str] | None = None,
+    output: str | Path | None = None,
+    time_limit: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
+) -> Unrolling:
+    """Prove how far to unroll each layer of a pipeline, as FINN and hls4ml build them."""
+
 def verify(
     result: str | Path | Answer,
     *,
@@ -684,8 +757,21 @@ def whatif(
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
     marginal: float | None = None,
+    price: Mapping[str, float] | Sequence[str] | None = None,
+    phase: str | None = None,
+    batch: int | None = None,
+    tokens: int | None = None,
+    context: int | None = None,
+    experts: str | None = None,
+    elementwise: bool = False,
+    layers: Sequence[str] | None = None,
+    mode: str = "per-layer",
+    arrays: int | None = None,
+    minimise: str | None = None,
+    fuse: bool = False,
     platform: str | PathLike[str] | Platform = "u250",
     dtype: str | DataType = "fp32",
+    format: dict[str, str] | Sequence[str] | None = None,
     accumulator: int | None = None,
     limit: Mapping[str, float | str | None] | Sequence[str] | None = None,
     require: str | Sequence[str] | None = None,
@@ -703,6 +789,7 @@ def whatif(
     no_host_serialize: bool = False,
     uram: bool = False,
     two_level: bool = False,
+    double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
     target: str | None = None,
@@ -729,5 +816,5 @@ def whatif(
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
-) -> Study:
-    """Prove the best configuration over a grid of sizes, limits, platforms and so on."""
+) -> Study | NetworkStudy:
+    """Prove the best configuration over sizes, limits, platforms and so on."""

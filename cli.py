@@ -17,9 +17,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ithaca.commands.outcome import BAD_INPUT
+from ithaca.commands.api.live_line import tell
+from ithaca.commands.outcome import BAD_INPUT, NOTHING_FOUND
 from ithaca.files import clock, signals
-from ithaca.files.errors import DisagreementError, InputError
+from ithaca.files.errors import DisagreementError, InputError, NothingFoundError
+from ithaca.files.extras import lacking
 from ithaca.files.messages import escaped
 from ithaca.files.plain_text import PLAIN, degrade
 from ithaca.files.plugin import plugins
@@ -137,10 +139,18 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)
+    except NothingFoundError as why:
+        tell(str(why))
+        status = NOTHING_FOUND
     except DisagreementError as error:
         status = _refuse(f"DISAGREEMENT: {error}")
     except MemoryError:
         status = _refuse("out of memory; smaller extents need less")
+    except ModuleNotFoundError as error:
+        known = lacking(error)
+        if not isinstance(known, InputError):
+            raise
+        status = _refuse(known.line)
     except Exception as error:
         message = getattr(error, "format_message", None)
         if message is None:

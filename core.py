@@ -4,8 +4,6 @@ The package joins its layers here and nowhere else; what else is installed says 
 (see `ithaca.files.plugin`).
 """
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 _SYSTOLIC = "ithaca.formulations.systolic"
@@ -14,9 +12,7 @@ _PROGRAMS = "ithaca.exports.programs.folder"
 PLUGIN = Plugin(
     {
         # -- families of designs -------------------------------------------------------
-        "families": {
-            "systolic": f"{_SYSTOLIC}.family:SYSTOLIC",
-        },
+        "families": {"systolic": f"{_SYSTOLIC}.family:SYSTOLIC"},
         "question kinds": {"systolic": f"{_SYSTOLIC}.options:KIND"},
         "questions": {"systolic": f"{_SYSTOLIC}.question:ArrayQuestion"},
         # -- what later layers do for a family -----------------------------------------
@@ -27,15 +23,12 @@ PLUGIN = Plugin(
         "result views": {"systolic": "ithaca.results.families.views.systolic.result:view"},
         "network views": {"systolic": "ithaca.results.families.views.systolic.network:view"},
         "tables": {"systolic": "ithaca.results.families.tables.systolic"},
-        "network documents": {
-            "systolic": "ithaca.results.families.networks.systolic",
-        },
+        "network documents": {"systolic": "ithaca.results.families.networks.systolic"},
         "report sections": {"systolic": "ithaca.exports.report.families.systolic"},
         "points": {"systolic": "ithaca.commands.families.systolic.points"},
         # -- exports -------------------------------------------------------------------
         "tools": {
             "autosa": "ithaca.exports.autosa.folder:AUTOSA",
-            "scalesim": "ithaca.exports.scalesim.folder:SCALESIM",
             "pyomo": f"{_PROGRAMS}:PYOMO",
             "nl": f"{_PROGRAMS}:NL",
             "lp": f"{_PROGRAMS}:LP",
@@ -73,11 +66,22 @@ PLUGIN = Plugin(
             "NetworkResult.failure": "ithaca.results.network_explanation:network_failure",
             "NetworkResult.table": "ithaca.results.table:network_table",
             "NetworkResult.chart": "ithaca.exports.charts.network:network_chart",
+            "NetworkStudy.view": "ithaca.results.network_studies:network_study_view",
+            "NetworkStudy.document": "ithaca.results.network_studies:network_study_document",
+            "NetworkStudy.dataset": "ithaca.results.network_studies:network_study_dataset",
+            "NetworkStudy.chart": "ithaca.exports.charts.of_studies:network_study_chart",
+            "NetworkStudy.statements": "ithaca.results.network_studies:network_study_statements",
             "Front.view": "ithaca.results.study_explanation:front_view",
             "Front.document": "ithaca.results.studies:front_document",
             "Front.dataset": "ithaca.results.datasets:front_dataset",
             "Front.chart": "ithaca.exports.charts.of_studies:front_chart",
             "Front.statements": "ithaca.results.study_explanation:front_statements",
+            "NetworkFront.view": "ithaca.results.network_fronts:network_front_view",
+            "NetworkFront.document": "ithaca.results.network_fronts:network_front_document",
+            "NetworkFront.dataset": "ithaca.results.network_fronts:network_front_dataset",
+            "NetworkFront.table": "ithaca.results.network_fronts:network_front_table",
+            "NetworkFront.chart": "ithaca.exports.charts.of_studies:network_front_chart",
+            "NetworkFront.statements": "ithaca.results.network_fronts:network_front_statements",
             "Study.view": "ithaca.results.study_explanation:study_view",
             "Study.document": "ithaca.results.studies:study_document",
             "Study.dataset": "ithaca.results.datasets:study_dataset",
@@ -87,6 +91,8 @@ PLUGIN = Plugin(
         "readers": {
             "None": "ithaca.results.files:read_result",
             "network": "ithaca.results.network:read_network_result",
+            "network-pareto": "ithaca.results.network_fronts:read_network_front",
+            "network-whatif": "ithaca.results.network_studies:read_network_study",
             "pareto": "ithaca.results.study_files:read_front",
             "whatif": "ithaca.results.study_files:read_study",
         },
@@ -103,7 +109,6 @@ PLUGIN = Plugin(
             "report": "ithaca.commands.report:report",
             "export": "ithaca.commands.export:export",
             "programs": "ithaca.commands.programs:programs",
-            "seed": "ithaca.commands.seed:seed",
             "refine": "ithaca.commands.refine:refine",
             "list": "ithaca.commands.listing:listing",
         },
@@ -113,6 +118,8 @@ PLUGIN = Plugin(
             "network": "ithaca.commands.schemas:network",
             "platform": "ithaca.formulations.platform_files:PlatformFile",
             "whatif": "ithaca.results.studies:StudyDocument",
+            "network-pareto": "ithaca.results.network_fronts:NetworkFrontDocument",
+            "network-whatif": "ithaca.results.network_studies:NetworkStudyDocument",
             "pareto": "ithaca.results.studies:FrontDocument",
             "points": "ithaca.commands.schemas:points",
             "explanation": "ithaca.commands.schemas:explanation",
@@ -133,7 +140,9 @@ PLUGIN = Plugin(
             "InputError": "ithaca.files.errors:InputError",
             "LoopNest": "ithaca.workloads.nest:LoopNest",
             "Network": "ithaca.workloads.networks.network:Network",
+            "NetworkFront": "ithaca.studies.network.front:NetworkFront",
             "NetworkResult": "ithaca.studies.network.result:NetworkResult",
+            "NetworkStudy": "ithaca.studies.network.study:NetworkStudy",
             "NothingFoundError": "ithaca.files.errors:NothingFoundError",
             "Platform": "ithaca.formulations.platform:Platform",
             "Points": "ithaca.commands.families.systolic.points:Points",
@@ -160,7 +169,6 @@ PLUGIN = Plugin(
             "pareto": "ithaca.commands.api.fronts:pareto",
             "refine": "ithaca.commands.api.refining:refine",
             "report": "ithaca.commands.api.reporting:report",
-            "seed": "ithaca.commands.api.seeding:seed",
             "solve": "ithaca.commands.api.solving:solve",
             "solve_pyomo": "ithaca.solver.cpsat.from_pyomo:solve_pyomo",
             "verify": "ithaca.commands.api.verifying:verify",
@@ -179,7 +187,6 @@ PLUGIN = Plugin(
         "report": "Report a result as one self-contained page.",
         "export": "Export the best configuration of a result for tools.",
         "programs": "Write the programs of all designs for solvers.",
-        "seed": "Write a start population for another search tool.",
         "refine": "Improve the configurations of a result by evolution.",
         "list": "List workloads, networks, platforms, designs and more.",
     },

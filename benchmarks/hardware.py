@@ -1,11 +1,13 @@
 """Random hardware of every design of the library that can be built, beside its simulation.
 
-    python -m benchmarks.hardware COUNT [SEED] [FILE] [sparse]
+    python -m benchmarks.hardware COUNT [SEED] [FILE] [sparse|single]
 
 Words of all types, sums of 16 and 32 bits, first and last, hops of 2 and 3, MAC pipelines of 2 to 8
 stages, FIFOs of 1 to 4 words; each without stalls and with them, and with AXI4 masters in front of a
-random memory. With `sparse` every array has a block-sparse tensor. A line of JSON for each goes to FILE; an array takes about ten seconds. The exit status is 1 if one is not as simulated. Small
-arrays run by Icarus Verilog where it is installed, others by Verilator.
+random memory. With `sparse` every array has a block-sparse tensor, with `single` single buffers of
+some tensors. A line of JSON for each goes to FILE; an array takes about ten seconds. The exit
+status is 1 if one is not as simulated. Small arrays run by Icarus Verilog where it is installed,
+others by Verilator.
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ SMALL = 20_000
 MOST_TURNS = 2_500
 
 
-def run_case(seed: int, *, sparse: bool) -> dict[str, Any]:
+def run_case(seed: int, *, sparse: bool, single: bool = False) -> dict[str, Any]:
     """Facts of the hardware of a seed, and of its run."""
     designs = [each for each in DESIGNS if not sparse or each[1] in SPARSE]
     number, name = designs[seed % len(designs)]
-    case = random_case(seed, name, number, MOST_TURNS, blocks=sparse)
+    case = random_case(seed, name, number, MOST_TURNS, blocks=sparse, single=single)
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         stated = json.loads(write_case(Path(place) / "rtl", case)["expected.json"])["rtl"]
         if stated["macs"] * stated["simulated"] < SMALL and find_program("iverilog"):
@@ -88,7 +90,7 @@ def main(count: int, first: int = 0, file: str = "/dev/null", what: str = "") ->
     counts: Counter[str] = Counter()
     with Path(file).open("a", encoding="utf-8") as lines:
         for seed in range(first, first + count):
-            row = run_case(seed, sparse=what == "sparse")
+            row = run_case(seed, sparse=what == "sparse", single=what == "single")
             print(json.dumps(row), file=lines, flush=True)
             counts["right"] += row["right"]
             counts["hang as simulated"] += row["right"] and row["hung"]

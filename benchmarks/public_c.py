@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.files.inclusions import including
-from ithaca.workloads.c.nests import c_nests
+from ithaca.plugins.recurrences.workloads.c.nests import c_nests
 from ithaca.workloads.library import KINDS
 
 PRAGMA = re.compile(r"^\s*#pragma scop\b", re.MULTILINE)
@@ -23,8 +23,10 @@ PRAGMA = re.compile(r"^\s*#pragma scop\b", re.MULTILINE)
 
 def kind_of(path: Path) -> str:
     """The kind that a file is read as. Raises `InputError` if it is not."""
-    if any(kind.takes(str(path)) for kind in KINDS.values()):
-        return "recurrences"
+    for kind in KINDS.values():
+        if kind.takes(str(path)):
+            kind.find(str(path), {})
+            return "recurrences"
     count = len(c_nests(path))
     return "one nest" if count == 1 else "several nests"
 

@@ -3,7 +3,8 @@
 
 The folder may hold any repositories, such as Accelergy-Project/timeloop-accelergy-exercises (of 2022
 and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of several kinds. Files
-that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Networks are
+that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Templates take
+in files of the repository that they are in (a folder in FOLDER). Networks are
 told by what they hold: models of ONNX with products or convolutions (those of FINN, QONNX and Brevitas by
 their domains), topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
@@ -14,7 +15,7 @@ the folders ``arch`` and ``prob`` above.
 
 What the tool's own front end says of each file that is refused here stands in
 ``public_files_refused.csv``, found by timeloopfe 5603893 (of a problem, together with a stub of an
-architecture). The last column is the share that is read of what the front end reads; a refused file
+architecture), and by SCALE-Sim's own reader. The last column is the share that is read of what the front end reads; a refused file
 that is not in the list counts as read by it.
 """
 
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.inclusions import including
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.plugins.hierarchies.exports.timeloop.comparison import compared
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
@@ -129,24 +131,45 @@ def network_kind(path: Path) -> str:
     return ""
 
 
+def read_network(path: Path) -> None:
+    """Read a network; letters of a template are 8."""
+    letters = dict[str, int]()
+    while True:
+        try:
+            find_network(str(path), letters)
+        except InputError as error:
+            letter = re.search(r"or its size: -s (\w+)=8$", str(error))
+            if letter is None or letter[1] in letters:
+                raise
+            letters[letter[1]] = 8
+        else:
+            return
+
+
 def networks(folder: Path) -> None:
-    """Count networks by kind, and print those that are refused."""
+    """Count networks by kind, and print those that are refused; beside them those that the tool
+    refuses, too."""
     counts: Counter[tuple[str, bool]] = Counter()
+    theirs: Counter[str] = Counter()
+    listed = front_end()
     reasons: list[str] = []
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         if not (kind := network_kind(path)):
             continue
         try:
-            find_network(str(path))
+            read_network(path)
         except InputError as error:
-            reasons.append(f"{kind}: {error}")
+            says = said(kind, path, listed)
+            reasons.append(f"{kind}: {error}\n      tool: {says}")
+            theirs[kind] += says.startswith("refused")
             counts[kind, False] += 1
         else:
             counts[kind, True] += 1
+    print(f"{'':22}{'files':>7}{'read':>7}{'refused':>9}{'by the tool':>13}{'of the rest':>13}")
     for kind in sorted({kind for kind, _ in counts}):
         read, refused = counts[kind, True], counts[kind, False]
-        share = f"{100 * read / (read + refused):.1f} %"
-        print(f"{kind:22}{read + refused:7}{read:7}{refused:9}{share:>9}")
+        share = f"{100 * read / max(read + refused - theirs[kind], 1):.1f} %"
+        print(f"{kind:22}{read + refused:7}{read:7}{refused:9}{theirs[kind]:13}{share:>13}")
     print("\n".join(reasons))
 
 
@@ -156,6 +179,10 @@ def inputs_of(stats: Path) -> list[list[Path]]:
     beside = [*stats.parent.glob("parsed-processed-input.yaml"), *stats.parent.glob("*.ERT.yaml")]
     if any(each.name.startswith("parsed") for each in beside):
         return [beside]
+    own = {each: kinds(each) for each in sorted(stats.parent.glob("*.yaml"))}
+    if {"architecture", "problem"} <= {kind for known in own.values() for kind in known}:
+        # as they were given to the tool, but for the mapping
+        return [[each for each in own if not each.name.startswith(("mapping", "timeloop-"))]]
     tables = [*stats.parent.glob("*.ERT.yaml")]
     for above in stats.parents[:3]:
         parts = [sorted((above / name).rglob("*.yaml")) for name in ("arch", "prob")]
@@ -188,6 +215,15 @@ def runs(folder: Path) -> None:
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
 
 
+def _refusal(read: Callable[[Path], Any], path: Path) -> InputError | None:
+    """The reason why a file cannot be read; None where it can."""
+    try:
+        read(path)
+    except InputError as error:
+        return error
+    return None
+
+
 def main(folder: Path) -> None:
     counts: Counter[tuple[str, bool]] = Counter()
     theirs: Counter[str] = Counter()
@@ -196,10 +232,11 @@ def main(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         if path.suffix not in (".yaml", ".yml", ".jinja2") or not path.is_file():
             continue
-        for kind in kinds(path):
-            try:
-                READERS[kind](path)
-            except InputError as error:
+        repository = folder / path.relative_to(folder).parts[0]
+        with including(repository if repository.is_dir() else None):
+            known = {kind: _refusal(READERS[kind], path) for kind in kinds(path)}
+        for kind, error in known.items():
+            if error is not None:
                 counts[kind, False] += 1
                 says = said(kind, path, listed)
                 theirs[kind] += says.startswith("refused")

@@ -8,7 +8,7 @@ Arcana-2236/sparseloop-results, or some of them; the tool is a build of NVlabs/t
 2022 count the first fills of outputs, too. A row is a mapping; at the end, counts of each source.
 Mappings of several clones count once. Equal are words that differ by one at most, cycles by two,
 and energies by 1e-5 beside those words (5e-3 of coordinates and bitmasks at uniform density,
-as `docs/memory-hierarchies.md` says).
+as `docs/mapping-model.md` says).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m benchmarks.resources synthesize 100   # further small arrays of all kernels, at random
     python -m benchmarks.resources fit              # coefficients of look-up tables and flip-flops
-    python -m benchmarks.resources table            # the table of docs/hardware.md
+    python -m benchmarks.resources table            # the table of docs/hardware-resources.md
 
 Arrays are synthesized by Yosys one after the other, with every buffer in block RAM as the model
 counts them, and kept with what it says in ``tests/data/resources.csv.xz``.
@@ -18,11 +18,9 @@ import random
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.numbers import number
@@ -37,6 +35,7 @@ from ithaca.formulations.systolic.logic import COEFFICIENTS, features
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.plugins.calibration.formulations.fitting import Numbers, errors, fitted
 from ithaca.plugins.rtl.exports.folder import rtl_tool
 from ithaca.plugins.rtl.exports.hardware import Hardware, in_exact_edition
 from ithaca.plugins.rtl.exports.tools import synthesize
@@ -130,7 +129,7 @@ def _small(chosen: ArrayConfiguration) -> bool:
         and whole(pe.count * pe.simd) <= MOST_MACS
         and sum(whole(group.count) * len(group.modules) for group in groups) <= MOST_MODULES
         and all(whole(group.size) <= MOST_WORDS for group in groups)
-        and all(whole(g.pack) * 8 * g.word_bytes(chosen.data) <= MOST_BITS for g in groups)
+        and all(whole(g.pack) * 8 * g.package(chosen.data).word_bytes <= MOST_BITS for g in groups)
     )
 
 
@@ -182,41 +181,18 @@ def synthesize_until(count: int, seed: int = 1) -> None:
 # -- the model beside it ------------------------------------------------------------------
 
 
-def fitted(
-    rows: Sequence[Row], resource: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Coefficients of `features`, none below 0, that are least wrong, relatively; features and
-    figures of the rows."""
+def figures(rows: Sequence[Row], resource: str) -> tuple[Numbers, Numbers]:
+    """Features and figures of the rows."""
     known = np.array([[float(n) for n in features(costs_of(row))] for row in rows])
-    counts = np.array([float(row[resource]) for row in rows])
-    shares, best, least = known / counts[:, None], np.zeros(known.shape[1]), np.inf
-    # what is 0 is not known: there are few features, so all choices are tried
-    for kept in product((False, True), repeat=len(best)):
-        trial = np.zeros(len(best))
-        trial[[*kept]] = np.linalg.lstsq(shares[:, [*kept]], np.ones(len(rows)), rcond=None)[0]
-        error = float(np.linalg.norm(shares @ trial - 1))
-        if (trial >= 0).all() and error < least:
-            best, least = trial, error
-    return best, known, counts
-
-
-def errors(rows: Sequence[Row], resource: str, folds: int = 8) -> list[float]:
-    """Relative errors on arrays that took no part in a fit: every array once."""
-    found = []
-    for fold in range(folds):
-        others = [row for place, row in enumerate(rows) if place % folds != fold]
-        coefficients = fitted(others, resource)[0]
-        _, known, counts = fitted(rows[fold::folds], resource)
-        found += [float(error) for error in known @ coefficients / counts - 1]
-    return found
+    return known, np.array([float(row[resource]) for row in rows])
 
 
 def print_fit() -> None:
     """Coefficients, and errors."""
     rows = read()
     for resource in COEFFICIENTS:
-        wrong = [abs(error) for error in errors(rows, resource)]
-        coefficients = tuple(round(100 * c) for c in fitted(rows, resource)[0])
+        wrong = abs(errors(*figures(rows, resource), folds=8))
+        coefficients = tuple(round(100 * c) for c in fitted(*figures(rows, resource)))
         print(f'    "{resource}": {coefficients},')
         print(
             f"    # {len(rows)} arrays, held out: {np.mean(wrong):.1%} on average, {max(wrong):.1%} at most"

@@ -6,12 +6,13 @@ prints it. Each tool minimises the latency of a matrix product on a U250 by the 
 Ithaca's parameters, with its defaults but where `RUNS` says otherwise, for 300 evaluations from
 each of three random seeds. The seeds leave out all configurations as good as the proven optimum, so
 that none has it from the start. Figures are the optimum divided by what was found, medians of the
-random seeds. All four tools have to be installed (OpenTuner wants SQLAlchemy below 1.4).
+random seeds. A tool that is not installed has no figures (OpenTuner wants SQLAlchemy below 1.4).
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from math import inf
@@ -21,12 +22,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import ithaca
-from ithaca.exports.seeds import for_nevergrad as nevergrad
-from ithaca.exports.seeds.for_opentuner import opentuner_manipulator, opentuner_seeds
-from ithaca.exports.seeds.for_optuna import optuna_objective, seed_optuna
-from ithaca.exports.seeds.for_pymoo import pymoo_problem, pymoo_sampling
-from ithaca.exports.seeds.parameters import ParameterSpace, penalised, result_space
+from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
+from ithaca.plugins.seeds.exports import for_nevergrad as nevergrad
+from ithaca.plugins.seeds.exports.for_opentuner import opentuner_manipulator, opentuner_seeds
+from ithaca.plugins.seeds.exports.for_optuna import optuna_objective, seed_optuna
+from ithaca.plugins.seeds.exports.for_pymoo import pymoo_problem, pymoo_sampling
+from ithaca.plugins.seeds.exports.parameters import ParameterSpace, penalised, result_space
 
 EVALUATIONS, RANDOM_SEEDS, COUNT = 300, range(3), 12
 
@@ -121,7 +123,11 @@ def main() -> None:
     print(f"{len(starts)} seeds, the best of them {best:.0%} of the optimum\n")
     print(f"| {EVALUATIONS} evaluations | unseeded | seeded |\n| --- | --- | --- |")
     for name, run in RUNS.items():
-        cells = [median(_reached(optimum, run, space, each)) for each in ((), starts)]
+        try:
+            cells = [median(_reached(optimum, run, space, each)) for each in ((), starts)]
+        except InputError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
         print(f"| {name} | " + " | ".join(f"{cell:.0%}" for cell in cells) + " |", flush=True)
 
 

@@ -30,14 +30,15 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.codesign.studies.arrays.arrays import SHARED_ARRAY, on_arrays
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
+from ithaca.plugins.codesign.workloads.folding import fold
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.executor import InProcess, Job, Outcomes, Processes, Share, T, Tell, taken_apart
+from ithaca.solver.executor import InProcess, Job, Outcomes, Share, T, Tell, taken_apart
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.processes import Processes
 from ithaca.solver.splitting import Helpers
 from ithaca.studies.network.problems import only_layers
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.folding import fold
 
 #: Workers that estimates are made for.
 WORKERS = (1, 2, 4, 16, 100, 1600)

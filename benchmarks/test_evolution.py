@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.refine.evolution.engine import solve_evolve
-from ithaca.refine.evolution.search import Evolution
+from ithaca.refine.evolution.engine import Evolution, solve_evolve
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never

@@ -55,7 +55,15 @@ MADE = {
     "STUDY.json": "whatif mm -s j=512,k=512 --vary i=256,512,1024,2048 --time-limit 8 -o STUDY.json",
     "SPACE.json": "codesign hasco-gemm mm -s i=1024,j=1024,k=1024 --time-limit 5 -o SPACE.json",
     "TIMELOOP": "export MAPPED.json --to timeloop -o TIMELOOP",
+    "POINTS.csv": "seed LARGE.json --to csv --count 2000 -o POINTS.csv",
 }
+
+#: Questions that take no limit, as nothing is searched: they are asked without one.
+BOUNDED = tuple(
+    f"{command} {file}"
+    for file in ("LAYERS.json", "FUSED.json", "FRONT.json", "STUDY.json")
+    for command in ("explain", "report -o OUTPUT.html")
+)
 
 QUESTIONS = (
     "solve mm -s i=65536,j=65536,k=65536",
@@ -87,6 +95,7 @@ QUESTIONS = (
     "codesign u250-arrays mm -s i=1024,j=1024,k=1024",
     "codesign u250-arrays vgg16 --fuse",
     "pareto mm -s i=512,j=512,k=512 --objectives latency,dsp",
+    "pareto resnet50 --objectives latency,energy",
     "pareto conv2d -s o=64,i=64,r=56,c=56 --arch eyeriss --objectives energy,latency",
     "whatif mm -s k=512 --vary i=256,512,1024 --vary j=256,512",
     "whatif mm -s i=4096,j=4096,k=4096 --marginal 5",
@@ -106,6 +115,26 @@ QUESTIONS = (
     "refine LARGE.json",
     "refine UNEVEN.json",
     "refine LAYERS.json",
+    "refine LAYERS.json --layer conv1",
+    "evaluate LARGE.json",
+    "evaluate LAYERS.json",
+    "evaluate SPACE.json",
+    "evaluate mm --points POINTS.csv",
+    "grid LARGE.json",
+    "grid PROOF.json --around 40",
+    "simulate LARGE.json",
+    "simulate LAYERS.json --layer conv1",
+    "simulate mm --points POINTS.csv",
+    "export LARGE.json --to rtl -o OUTPUT",
+    "export LAYERS.json --to rtl -o OUTPUT",
+    "export LARGE.json --to autosa --nearest -o OUTPUT",
+    "export LAYERS.json --to autosa --nearest -o OUTPUT",
+    *(f"export PROOF.json --to {tool} -o OUTPUT" for tool in ("scalesim", "pyomo", "gams", "bar")),
+    *(f"export PROOF.json --to {tool} -o OUTPUT" for tool in ("nl", "cpsat", "latex", "python")),
+    "programs mm -s i=65536,j=65536,k=65536 --to gams -o OUTPUT",
+    "programs ttmc -s i=512,j=512,k=512,l=512,m=512 --to nl -o OUTPUT",
+    "programs ttmc -s i=32,j=32,k=32,l=32,m=32 --to mps -o OUTPUT",
+    *BOUNDED,
     *(
         f"{command} {file}"
         for file in (
@@ -113,12 +142,12 @@ QUESTIONS = (
             "LARGE.json",
             "MAPPED.json",
             "UNEVEN.json",
-            "LAYERS.json",
-            "FUSED.json",
             "SPACE.json",
         )
         for command in ("verify", "explain", "report -o OUTPUT.html")
     ),
+    "verify LAYERS.json",
+    "verify FUSED.json",
     "timeloop-mapper TIMELOOP/arch.yaml TIMELOOP/problem.yaml TIMELOOP/ert.yaml -o OUTPUT",
 )
 
@@ -171,7 +200,8 @@ def measured(question: str, limit: float, folder: Path) -> tuple[float, float, i
     folder : Path
         The folder of the files that it names.
     """
-    words = command(question, folder, "--time-limit", str(limit))
+    more = [] if question in BOUNDED else ["--time-limit", str(limit)]
+    words = command(question, folder, *more)
     # as where it is installed, code is compiled once
     env = {**os.environ, "PYTHONPYCACHEPREFIX": str(folder / "compiled")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import ithaca
+from benchmarks.decode import layers
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import GOLDEN, STATEMENTS
 
@@ -85,6 +86,11 @@ def cases() -> Iterator[tuple[str, str, dict[str, int], list[str]]]:
     for m, p in ((64, 56), (128, 28)):
         sizes = {"n": 1, "m": m, "c": m, "p": p, "q": p, "r": 3, "s": 3}
         yield f"convolution {m},{m},{p},{p},3,3", STATEMENTS["conv"], sizes, CONVOLUTION
+    for batch in (1, 8):  # the matrices of a layer of Llama-3-8B that decodes
+        for layer in layers(batch, 1, 2048):
+            if layer.kernel == "mm":
+                sizes = {"m": batch, "n": layer.sizes["j"], "k": layer.sizes["k"]}
+                yield f"decode {batch} {layer.name}", STATEMENTS["mm"], sizes, PRODUCTS[:1]
     for count in (2, 3):
         sizes = dict.fromkeys("mnkop"[: 2 + count], 256)
         yield f"{count} products 256", "", sizes, PRODUCTS[:count]

@@ -15,7 +15,8 @@ from ithaca.formulations.families import QUESTIONS
 #: Options whose values are lists with commas.
 _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
 
-#: Values of options that only a plug-in knows, by what was typed of one.
+#: Values of options that only a plug-in knows, by what was typed of one; of an option, or of one of
+#: a command (``seed to``).
 COMPLETIONS: Registry[Callable[[str], Iterable[str]]] = Registry("completions")
 
 
@@ -28,7 +29,7 @@ def completed(option: str) -> Callable[[Any, str], list[str]]:
             incomplete.rpartition(",") if option in _LISTS else ("", "", incomplete)
         )
         try:
-            known = list(_values(option, ctx.params, last))
+            known = list(_values(option, ctx.params, last, ctx.info_name))
         except (
             InputError,
             OSError,
@@ -41,24 +42,33 @@ def completed(option: str) -> Callable[[Any, str], list[str]]:
     return complete
 
 
-def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
-    """Values of an option, or files that begin with what was typed."""
-    if option in COMPLETIONS:
-        return COMPLETIONS[option](start)
+def _values(option: str, words: Mapping[str, Any], start: str, command: str) -> Iterable[str]:
+    """Values of an option, or files that begin with what was typed.
+
+    Parameters
+    ----------
+    option : str
+        The option.
+    words : mapping
+        The values before it, by option.
+    start : str
+        What was typed of this one.
+    command : str
+        The command.
+    """
+    for name in (option, f"{command} {option}"):
+        if name in COMPLETIONS:
+            return COMPLETIONS[name](start)
     match option:
         case "workload" if "space" in words:
-            from ithaca.workloads.networks.find import network_names
-
-            return [*network_names(), *files_from(start, ".yaml", ".onnx", ".csv")]
+            return _networks(start)
         case "workload" | "source":
             from ithaca.workloads.library import workload_names
 
             endings = (".yaml", ".yml", ".json") if option == "source" else (".yaml", ".yml")
             return [*workload_names(), *files_from(start, *endings)]
         case "name":
-            from ithaca.workloads.networks.find import network_names
-
-            return [*network_names(), *files_from(start, ".yaml", ".onnx")]
+            return _networks(start)
         case "result" | "file" | "start" | "compare":
             return files_from(start, ".json")
         case "points":
@@ -78,16 +88,26 @@ def _values(option: str, words: Mapping[str, Any], start: str) -> Iterable[str]:
             from ithaca.exports.configuration import TARGETS
 
             return TARGETS
-        case "tool":
-            from ithaca.commands.api.seeding import TOOLS
-
-            return TOOLS
         case "sizes" | "tile" | "dataflow" | "permutation":
             return _of_workload(option, words)
         case "layers" | "layer" | "design":
             return _of_network(option, words)
     named = next(filter(None, (each.named(option) for each in QUESTIONS.values())), ())
     return [*named, *(files_from(start, ".yaml") if option in ("platform", "arch") else ())]
+
+
+def _networks(start: str) -> list[str]:
+    """Names of networks, and files that begin with what was typed."""
+    from ithaca.workloads.networks.find import network_endings, network_names
+
+    return [*network_names(), *files_from(start, *network_endings())]
+
+
+def _last_name(words: Mapping[str, Any]) -> str:
+    """The network that was typed last, of several that one machine runs."""
+    from ithaca.workloads.networks.several import read_part
+
+    return read_part(words["name"][-1]).source
 
 
 def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
@@ -99,7 +119,7 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     from ithaca.workloads.networks.find import find_network
 
     if option == "sizes" and "name" in words:
-        return [f"{name}=" for name, _ in find_network(words["name"]).parameters]
+        return [f"{name}=" for name, _ in find_network(_last_name(words)).parameters]
     name = words["workload"] if "workload" in words else words["source"]
     result = is_result(name)
     nest = profile_of(one_result(name).problem.design).nest if result else workload(name)
@@ -117,7 +137,7 @@ def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     from ithaca.workloads.networks.find import find_network
 
     if option == "layers":
-        return [layer.name for layer in find_network(words["name"]).layers]
+        return [layer.name for layer in find_network(_last_name(words)).layers]
     file = Path(words["result"])
     if option == "layer":
         return [layer.layer.name for layer in load_network_result(file).layers]

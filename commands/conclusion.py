@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ithaca.commands.api.options import Loops
-from ithaca.commands.api.outputs import AsJson, Output, TableFile
+from ithaca.commands.api.outputs import AsJson, Output, TableFile, Verbose
 from ithaca.commands.outcome import nothing_found, print_document, say, wrote
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
@@ -34,16 +34,29 @@ class Printing:
 
 @dataclass(frozen=True)
 class Outputs:
-    """The files that an answer is written to, and whether it is printed as a document."""
+    """The files that an answer is written to, and how it is printed. Raises `InputError` if that
+    could not be done."""
 
     as_json: AsJson = False
     output: Output = None
     table: TableFile = None
+    verbose: Verbose = False
+
+    def __post_init__(self) -> None:
+        if self.verbose and self.as_json:
+            raise InputError(
+                "--verbose cannot be given with --json, which prints one "
+                "document; allowed: one of them"
+            )
 
 
 @dataclass(frozen=True)
 class OutputOptions(Outputs, Printing):
     """Options of how a command prints and writes what it finds."""
+
+    def __post_init__(self) -> None:
+        Outputs.__post_init__(self)
+        Printing.__post_init__(self)
 
 
 def write_and_show(
@@ -94,8 +107,9 @@ def conclude(
             print_document(answer.document)
             return
         from ithaca.commands.display import show
+        from ithaca.results.short import short
 
-        show(*answer.view)
+        show(*(answer.view if outputs.verbose else short(answer.view)))
         if getattr(outputs, "loops", False):
             print_loops(answer.mapped)
         show(*also)

@@ -1,7 +1,5 @@
 """``ithaca export``: what was written, in a line."""
 
-from __future__ import annotations
-
 from ithaca.commands.api import exporting
 from ithaca.commands.plain import line
 from ithaca.commands.typed import calls

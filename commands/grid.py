@@ -19,7 +19,7 @@ from ithaca.exports.charts.files import check_plot
 from ithaca.exports.charts.heatmap import check_metric
 from ithaca.files.errors import InputError
 from ithaca.files.netcdf import check_netcdf
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import number
 from ithaca.files.signals import check, deferred
 from ithaca.formulations.space import Role
 from ithaca.refine.window import Window, window_around
@@ -77,6 +77,8 @@ def grid(
     # xarray, Dask and HDF5 have locks of their own: a signal is looked at between steps and chunks
     with deferred():
         _tell(evaluated, picture, output, as_json=as_json)
+    if not evaluated.complete:
+        nothing_found(f"time was over: {evaluated.extent}")
     if evaluated.best is None:
         nothing_found("no point of the grid is feasible")
 
@@ -89,10 +91,11 @@ def _tell(
     as_json: bool,
 ) -> None:
     """Evaluate, write and print. A picture has a file, two factors and a metric."""
-    dataset = grid.dataset
-    check()
-    if picture is not None:
-        check_metric(dataset, picture[3])
+    if picture is not None or output is not None:  # which hold all points or are not written
+        dataset = grid.dataset
+        check()
+        if picture is not None:
+            check_metric(dataset, picture[3])
 
     def show() -> None:
         if as_json:
@@ -108,16 +111,11 @@ def _tell(
 
 
 def _print(grid: Grid) -> None:
-    window, dataset = grid.window, grid.dataset
-    problem, out, best = window.problem, console(), grid.best
+    window, tally = grid.window, grid.tally
+    problem, out, best = window.problem, console(), tally.best
     shape = " × ".join(f"{name} {size}" for name, size in window.shape.items())
-    with grid.at_work():
-        legal, feasible = (int(dataset[name].sum()) for name in ("legal", "feasible"))
-    out.print(f"design {problem.design.name}, {dataset.attrs['window']}")
-    out.print(
-        f"grid   {counted(window.points, 'point')} ({shape}); legal "
-        f"{legal:,}, feasible {feasible:,}"
-    )
+    out.print(f"design {problem.design.name}, {window.extent}")
+    out.print(f"grid   {grid.extent} ({shape}); legal {tally.legal:,}, feasible {tally.feasible:,}")
     for line in _held_packs(window):
         out.print(line)
     if best is None:

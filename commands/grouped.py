@@ -3,6 +3,7 @@ questions need is shown by ``--help-all``."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -24,7 +25,18 @@ GROUPS = {
         *("all_designs", "mode"),
     },
     OUTPUT: {
-        *("output", "table", "plot", "as_json", "printed", "loops", "quick", "trace", "vcd"),
+        *(
+            "output",
+            "table",
+            "plot",
+            "as_json",
+            "printed",
+            "verbose",
+            "loops",
+            "quick",
+            "trace",
+            "vcd",
+        ),
     },
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
@@ -32,6 +44,9 @@ GROUPS = {
         *("results", "trust_results", "arrays", "minimise", "compare"),
     },
 }
+
+#: The parameter that has the options of networks where loop nests may be asked about, too.
+OF_NETWORKS = "networks"
 
 #: Options of families that are shown with the question, whichever it is of.
 SHOWN = {"dataflow", "require", "metric", "arch"}
@@ -45,6 +60,9 @@ MANY = 24
 #: The option that shows all, in Python; what a context has then.
 HELP_ALL, ALL = "help_all", "ithaca.all"
 
+#: The type that follows the name of an argument.
+_TYPE = re.compile(r" <[^>]*>$")
+
 #: Attribute of an option of typer that names its group.
 PANEL = "rich_help_panel"
 
@@ -53,9 +71,13 @@ def group_of(option: Declared) -> str:
     """The group that an option stands in."""
     if panel := getattr(option.info, PANEL, None):
         return str(panel)
+    if option.group == OF_NETWORKS and option.name not in GROUPS[MODELS]:
+        return OF_NETWORKS.capitalize()
     for group, names in GROUPS.items():
         if option.name in names:
             return group
+    if option.name == "price":
+        return OF_NETWORKS.capitalize()
     kinds = [kind for kind in QUESTION_KINDS.values() if option.name in kind.option_names]
     if option.group != "family" or option.name in SHOWN or not kinds:
         return QUESTION
@@ -80,7 +102,8 @@ class GroupedCommand(TyperCommand):
         many = parameters.pop(HELP_ALL, None) is not None and ALL not in ctx.meta
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
-                groups[_heading(parameter)].append(record)
+                name, text = record
+                groups[_heading(parameter)].append((_TYPE.sub("", name), text))
         hidden = groups.keys() - FIRST if many else set()
         for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):

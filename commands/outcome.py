@@ -9,7 +9,6 @@ from typing import Any, NoReturn
 import typer
 
 from ithaca.commands.api.live_line import tell
-from ithaca.files.csv_text import csv_text
 from ithaca.files.messages import printable
 from ithaca.files.writing import write_text_atomically
 
@@ -45,6 +44,8 @@ def write_rows(path: Path | None, columns: Sequence[str], rows: Iterable[Sequenc
         The cells of each row.
     """
     if path is not None:
+        from ithaca.files.csv_text import csv_text
+
         cells = (
             [cell.replace("\n", "; ") if isinstance(cell, str) else cell for cell in row]
             for row in rows

@@ -11,9 +11,8 @@ from typer import Option
 
 from ithaca.commands.api.outputs import AsJson, Written
 from ithaca.commands.conclusion import OutputOptions, Outputs, conclude
-from ithaca.commands.outcome import nothing_found, print_document, say
+from ithaca.commands.outcome import print_document, say
 from ithaca.files.answer import Answer, Wrote
-from ithaca.files.errors import NothingFoundError
 
 
 def printed(options: Any = OutputOptions) -> Callable[..., None]:
@@ -62,10 +61,7 @@ def line(show: Callable[[str], None] = say) -> Callable[..., None]:
 
     def command(ask: Callable[..., Wrote], *, as_json: AsJson = False) -> None:
         """Tell what was written."""
-        try:
-            line = ask()
-        except NothingFoundError as why:
-            nothing_found(str(why))
+        line = ask()
         if as_json:
             print_document(line.document)
         else:

@@ -1,7 +1,5 @@
 """``ithaca programs``: what was written, in a line."""
 
-from __future__ import annotations
-
 from ithaca.commands.api import modelling
 from ithaca.commands.plain import line
 from ithaca.commands.typed import calls

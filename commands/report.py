@@ -1,7 +1,5 @@
 """``ithaca report``: a line on stderr, since the page may go to /dev/stdout."""
 
-from __future__ import annotations
-
 from ithaca.commands.api import reporting
 from ithaca.commands.api.live_line import tell
 from ithaca.commands.plain import line

@@ -1,7 +1,5 @@
 """``ithaca solve``: the answer printed, and written to files."""
 
-from __future__ import annotations
-
 from ithaca.commands.api import solving
 from ithaca.commands.plain import printed
 from ithaca.commands.typed import calls

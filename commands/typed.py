@@ -24,6 +24,19 @@ _HELP_ALL = Annotated[
     bool, Option("--help-all", is_eager=True, callback=show_all, help="Show all options and exit.")
 ]
 
+#: Words for values that an option's name does not describe.
+METAVARS = {
+    **dict.fromkeys(("vary", "param", "memory", "tile", "intrinsic_sizes"), "NAME=VALUE,..."),
+    "objective": "EXPR",
+    "objectives": "EXPR,EXPR,...",
+    "limit": "NAME=VALUE,...",
+    "sizes": "NAME=N,...",
+    "dtype": "TYPE",
+    "platform": "NAME|PATH",
+    "to": "TOOL",
+    **dict.fromkeys(("method", "edition", "mode", "name"), "NAME"),
+}
+
 C = TypeVar("C", bound=Callable[..., object])
 
 
@@ -122,11 +135,22 @@ def _parameter(option: Declared) -> Parameter:
     if not isinstance(info, ArgumentInfo):
         info.rich_help_panel = group_of(option)
     info.autocompletion = _completed(option.name)
-    if _is_path(option.hint) and not isinstance(info, ArgumentInfo):
-        info.metavar = info.metavar or "PATH"
+    if kind is not bool:
+        info.metavar = info.metavar or _metavar(option)
     return Parameter(
         option.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, info]
     )
+
+
+def _metavar(option: Declared) -> str:
+    """The word for an option's value where none is declared: its kind, or its name."""
+    if isinstance(option.info, ArgumentInfo):
+        return option.name.upper()
+    kind = get_args(option.hint)[0]
+    if _is_path(option.hint):
+        return "PATH"
+    numbers = {int, float} & {kind, *get_args(kind)}
+    return "N" if numbers else METAVARS.get(option.name, option.name.upper())
 
 
 def _path(option: str, text: str) -> Path:

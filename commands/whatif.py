@@ -1,7 +1,5 @@
 """``ithaca whatif``: the study printed, written to files, and drawn."""
 
-from __future__ import annotations
-
 from ithaca.commands.api import studies
 from ithaca.commands.plain import plotted
 from ithaca.commands.typed import calls

@@ -12,6 +12,7 @@ from ithaca.files.registry import Registry
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.formats import PUBLISHED
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -119,13 +120,24 @@ class ArrayConfiguration:
 
 
 def memory_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
-    """Reasons why tools that know one memory port of each tensor, and no buffer beside it, cannot
-    take a configuration."""
+    """Reasons why tools that know one type of all tensors, one memory port of each, and no buffer
+    beside it, cannot take a configuration."""
+    if reasons := type_obstacles(configuration):
+        return reasons
     if configuration.design.dram.two_level:
         return ("two levels of tiles, with buffers beside DRAM; allowed: one level of tiles",)
     spread = [name for name, number in configuration.tiling.ports.items() if number > 1]
     why = f"{', '.join(spread)}: several memory ports; allowed: one of each tensor"
     return (why,) if spread else ()
+
+
+def type_obstacles(configuration: ArrayConfiguration) -> tuple[str, ...]:
+    """Reasons why tools that know one published type of all tensors cannot take a
+    configuration."""
+    if configuration.data.plain:
+        return ()
+    words = configuration.nest.labels.get("format", configuration.data.name)
+    return (f"format {words}; allowed: one type of all tensors, of {', '.join(PUBLISHED)}",)
 
 
 def block_obstacles(nest: LoopNest) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from ithaca.exports.templates import template
 from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
-from ithaca.files.writing import SCHEMA, document_text
+from ithaca.files.writing import SCHEMA, Schema, document_text
 from ithaca.formulations.documents import Document
 from ithaca.formulations.systolic.metrics import METRICS
 
@@ -64,7 +64,7 @@ class IndexDocument(Document):
     """The record of a network's folder: with the records of the layers' folders enough to make all
     its files again."""
 
-    schema_: Literal["ithaca/1"]
+    schema_: Schema
     counted: str
     """How much of the network's arithmetic the layers are, in words."""
     edition: str

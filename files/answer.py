@@ -11,15 +11,14 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ithaca.files.csv_text import csv_text
 from ithaca.files.errors import InputError
+from ithaca.files.extras import naming_extras
 from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
-    from matplotlib.figure import Figure
 
 #: The public names of the package.
 NAMES: Registry[Any] = Registry("names")
@@ -86,11 +85,18 @@ class Answer:
         """The answer as a JSON document."""
         return dict(self.made("document"))
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "to_xarray" in vars(cls):
+            setattr(cls, "to_xarray", naming_extras(cls.to_xarray))  # noqa: B010
+
+    @naming_extras
     def to_xarray(self) -> xr.Dataset:
         """The answer as labelled arrays, with units; numbers are doubles."""
         dataset: xr.Dataset = self.made("dataset")
         return dataset
 
+    @naming_extras
     def to_dataframe(self) -> pd.DataFrame:
         """The answer as a table; numbers are doubles."""
         frame: pd.DataFrame = MADE["frame"](self.to_xarray())
@@ -101,6 +107,8 @@ class Answer:
         """The table as CSV; what does not exist is empty."""
         frame = self.to_dataframe().reset_index()
         columns, rows = list(map(str, frame.columns)), frame.itertuples(index=False)
+        from ithaca.files.csv_text import csv_text
+
         return csv_text(columns, ([_cell(value) for value in row] for row in rows))
 
     def save(self, path: str | Path) -> None:
@@ -142,10 +150,9 @@ class Answer:
         text: str = NAMES["export"](self, to, folder, **options)
         return text
 
-    def drawn(self, chart: Any, path: str | Path | None) -> Figure:
+    def drawn(self, chart: Any, path: str | Path | None) -> Any:
         """Draw a chart, and write it to a file if one is named."""
-        figure: Figure = MADE["drawing"](chart, path)
-        return figure
+        return MADE["drawing"](chart, path)
 
 
 def _cell(value: Any) -> Any:
@@ -177,9 +184,9 @@ class StudyAnswer(Answer):
         except InputError:
             return None
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw the answer, as a figure of matplotlib's, and to a .png, .svg, .pdf or .html file if
-        one is named."""
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the answer, as a chart that notebooks show and whose `specification` is Vega-Lite's,
+        and to a .png, .svg, .pdf or .html file if one is named."""
         return self.drawn(self.chart, path)
 
 

@@ -9,10 +9,16 @@ regions nothing is interrupted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, TypeVar
+
+from ithaca.files.errors import NothingFoundError
+
+T = TypeVar("T")
 
 #: Share of a time limit that is left to a call at least, however long the program took to start.
 LEAST_SHARE = 0.5
@@ -23,7 +29,10 @@ GRACE, GRACE_SHARE, MOMENT = 0.5, 0.2, 0.1
 
 
 class StoppedError(Exception):
-    """Raised where work ends without an answer: time is up, or a stop is asked for."""
+    """Raised where work ends without an answer: time is up, or a stop is asked for; the message may
+    say how far it was, and ``made`` hold what was made before, in order."""
+
+    made: Sequence[Any] = ()
 
 
 @dataclass
@@ -126,6 +135,44 @@ def finishing() -> Iterator[None]:
     last = None if ends is None else max(ends.last or ends.grace, own)
     with _asking(() if last is None else (lambda: time.perf_counter() >= last,)):
         yield
+
+
+@contextmanager
+def all_or_nothing(what: str, stop: Callable[[], bool] | None = None) -> Iterator[None]:
+    """Let `poll` end work of which no part is an answer with `NothingFoundError`, once the call's
+    time is over or ``stop`` says so: time was over before ``what``."""
+    with ending(stop):
+        try:
+            yield
+        except StoppedError as stopped:
+            so_far = f": {stopped}" if str(stopped) else ""
+            raise NothingFoundError(f"time was over before {what}{so_far}") from None
+
+
+@contextmanager
+def keeping(made: Callable[[], Sequence[Any]]) -> Iterator[None]:
+    """Let `made_in_time` have what was made before the work within was ended."""
+    try:
+        yield
+    except StoppedError as stopped:
+        stopped.made = made()
+        raise
+
+
+def in_order(rows: Mapping[int, T]) -> list[T]:
+    """The rows numbered 0, 1, 2 and so on, as far as none is missing."""
+    return [rows[place] for place in takewhile(rows.__contains__, range(len(rows)))]
+
+
+def made_in_time(make: Callable[[], Sequence[T]]) -> tuple[Sequence[T], bool]:
+    """Make a sequence as far as time allows, and say whether it is whole; `StoppedError` if time
+    was over before anything of it was made."""
+    try:
+        return make(), True
+    except StoppedError as stopped:
+        if not stopped.made:
+            raise
+        return stopped.made, False
 
 
 @contextmanager

@@ -23,9 +23,6 @@ MAX_COLUMNS = 4_096
 #: Most columns that a line names.
 MAX_UNREAD = 10
 
-#: Rows of a table in Python.
-Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
-
 
 def records(table: Any) -> list[dict[str, Any]]:
     """The rows of a table in Python: a mapping of columns to values, several, or a row or a table

@@ -192,6 +192,8 @@ def _refusal(
     near = [e for e in hinted if meant(e["loc"][-1], _fields(model, e["loc"]))]
     first = near[0] if near and errors[0]["type"] == "missing" else errors[0]
     at = location(first["loc"])
+    if first["type"] == "missing" and isinstance(first["loc"][-1], int):
+        return refuse(where, f"{at} is missing; allowed: a value in its place")
     if first["type"] == "missing":
         return refuse(where, f"{at} is missing; allowed: {', '.join(_fields(model, first['loc']))}")
     if first["type"] == "extra_forbidden":

@@ -39,11 +39,11 @@ def quoted(value: object) -> str:
 
 def meant(word: object, known: Iterable[object]) -> str:
     """The hint that ends a line that refuses a name: the known name nearest to it, if one is near;
-    rather one that begins with it."""
+    rather one that begins with it, or has the same letters (dps: dsp)."""
     names = {str(name).lower(): str(name) for name in islice(known, MAX_HINTED)}
     start = str(word).lower()[:SHOWN]
     near = get_close_matches(start, names)
-    near.sort(key=lambda name: not name.startswith(start))
+    near.sort(key=lambda name: not name.startswith(start) and sorted(name) != sorted(start))
     return f"; did you mean {names[near[0]]}?" if near else ""
 
 

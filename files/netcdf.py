@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
+from ithaca.files.extras import check_installed
 from ithaca.files.messages import refuse
 from ithaca.files.reading import check_readable
 from ithaca.files.writing import check_writable, whole_file
@@ -25,17 +26,7 @@ def check_netcdf(path: Path) -> None:
             f"cannot write {path}: studies are NetCDF files; allowed: a name that ends in .nc"
         )
     check_writable(path)
-    try:
-        import netCDF4  # noqa: F401
-    except ImportError:
-        raise InputError(
-            "NetCDF files need the package netCDF4; install it with pip install netcdf4"
-        ) from None
-
-
-def check_output(path: Path) -> None:
-    """Refuse a file that could not be written: NetCDF by the name, else text."""
-    (check_netcdf if path.suffix.lower() == ".nc" else check_writable)(path)
+    check_installed("netCDF4")
 
 
 def save_netcdf(dataset: xr.Dataset, path: Path) -> None:

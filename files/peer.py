@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.extras import extra_of
 
 
 def peer(module: str) -> Any:
@@ -19,4 +20,6 @@ def peer(module: str) -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != tool:
             raise  # the tool is there but broken: its own message says more
-        raise InputError(f"{tool} is not installed; get it with: pip install {tool}") from None
+        extra = extra_of(tool)
+        package = f'"ithaca[{extra}]"' if extra else tool
+        raise InputError(f"{tool} is not installed; get it with: pip install {package}") from None

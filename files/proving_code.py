@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import ithaca
@@ -15,7 +15,7 @@ from ithaca.files.errors import InputError
 LAYERS = ("files", "workloads", "formulations", "solver", "refine", "studies", "plugins")
 
 #: Packages that compute for them.
-LIBRARIES = ("numpy", "ortools")
+LIBRARIES = ("cyipopt-wheels", "numpy", "ortools")
 
 
 @cache
@@ -36,5 +36,12 @@ def proving_code() -> str:
         for path in sources:
             name, text = path.relative_to(root).as_posix(), path.read_bytes()
             digest.update(f"{name} {len(text)}\n".encode() + text)
-    digest.update(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
+    digest.update(" ".join(f"{name} {_version(name)}" for name in LIBRARIES).encode())
     return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

@@ -17,6 +17,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.reading import check_readable
+from ithaca.files.staging import staging
 
 #: The environment variable that names the file of the key.
 VARIABLE = "ITHACA_KEY"
@@ -75,8 +76,8 @@ def is_sealed(document: Mapping[str, Any], key: bytes) -> bool:
 def _make(path: Path) -> None:
     """Write a new key, whole, unless another process did so meanwhile."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}-{secrets.token_hex(6)}")
-    try:
+    with staging(path.parent) as place:
+        temporary = place / path.name
         with os.fdopen(
             os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
         ) as stream:
@@ -89,5 +90,3 @@ def _make(path: Path) -> None:
             pass
         except OSError:  # a file system without links
             temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import SCALES, scaled_number
+
+#: Rows of a table in Python.
+Rows = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 #: Marks an option that may be given several times.
 REPEATED = "repeated"
@@ -73,7 +77,7 @@ def parse_loops(
     text = words if isinstance(words, str) else ",".join(words)
     loops = tuple(part.strip() for part in text.split(","))
     if not all(loops):
-        raise InputError(f"{option} is {quoted(text)}; allowed: loop names such as i,j")
+        raise InputError(f"{option} is {quoted(text)}; allowed: names such as i,j")
     return loops
 
 

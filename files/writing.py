@@ -15,14 +15,17 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ithaca.files.errors import InputError
 from ithaca.files.signals import deferred, unbroken
 from ithaca.files.staging import exchange, exchangeable, move_into, staging, sweep, sync
 
+#: The type of the version of documents.
+Schema = Literal["ithaca/2"]
+
 #: Version of all documents Ithaca reads and writes.
-SCHEMA = "ithaca/1"
+SCHEMA: Schema = "ithaca/2"
 
 
 def write_text_atomically(path: Path | str, text: str) -> None:

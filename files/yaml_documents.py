@@ -209,6 +209,12 @@ def _scalar(text: str, where: str) -> object:
             raise refuse(
                 where, f"number {quoted(text)} is too long; allowed: at most {MAX_DIGITS} digits"
             )
+        if len(text.lstrip("+-")) > 1 and text.lstrip("+-").startswith("0"):
+            raise refuse(  # 8 by YAML 1.1, 10 by YAML 1.2
+                where,
+                f"number {quoted(text)} is octal to some readers; allowed: no leading zeros, or "
+                "text in quotes",
+            )
         return int(text)
     if _DECIMAL.fullmatch(text):
         return float(text)

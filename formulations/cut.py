@@ -171,4 +171,8 @@ def _pairs(
     if keep:
         small = np.add.outer(fixed * (most + 1), np.arange(1, min(keep, most) + 1)).ravel()
         codes.append(small[(small // (most + 1)) * (small % (most + 1)) <= most])
-    return np.unique(np.concatenate(codes))
+    every = np.concatenate(codes)
+    every.sort()  # several times as fast as the hashes of `np.unique`
+    different = np.ones(every.size, bool)
+    np.not_equal(every[1:], every[:-1], out=different[1:])
+    return every[different]

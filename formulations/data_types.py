@@ -1,4 +1,4 @@
-"""Data types: what a word weighs and what a multiply-accumulate costs."""
+"""Data types: the formats of a nest's tensors and sums, and what a multiply-accumulate costs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import TYPE_CHECKING
 
-from ithaca.files.errors import InputError
-from ithaca.files.messages import among
 from ithaca.files.words import parse_choice
+from ithaca.formulations.formats import FORMATS, PUBLISHED, Format, multiplied, number_format
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+
+if TYPE_CHECKING:
+    from ithaca.workloads.nest import LoopNest
 
 #: Width of a DRAM port, and of the widest SIMD vector (bytes).
 DRAM_PORT_BYTES = 64
@@ -23,40 +26,38 @@ ACCUMULATORS = (16, 32)
 
 @dataclass(frozen=True, slots=True)
 class DataType:
-    """A number format on an FPGA."""
+    """The formats of what a nest reads and sums up."""
 
-    name: str
-    """Name on the command line."""
-    c_type: str
-    """Its type in C."""
-    bytes: int
-    """Bytes per word."""
-    dsp_per_mac: Fraction
-    """DSP blocks per multiply-accumulate unit."""
-    dsp_per_factor: Fraction
-    """DSP blocks to multiply a product of two words by one more."""
-    add_pj: Fraction
-    """Energy of an addition and of a multiplication (pJ)."""
-    multiply_pj: Fraction
-    accumulator_factor: int
-    """A PE that accumulates in place needs Π t2 ≥ factor · SIMD (the adder's latency); 0 where
-    additions take one cycle and need no hiding."""
+    format: Format
+    """The format of tensors that have none of their own."""
     accumulator_bits: int = max(ACCUMULATORS)
-    """Bits of a sum of hardware; 0 in files of versions that counted sums as wide as words."""
+    """Width of the accumulators in bits."""
     as_built: bool = False
     """Whether the output and products are counted as hardware has them: sums of their own width,
     and products that share no DSP block; else as published."""
+    tensors: tuple[tuple[str, Format], ...] = ()
+    """The formats of all tensors that are read, where they differ."""
+
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+        usual = self.accumulator_bits == max(ACCUMULATORS)
+        return self.words if usual else f"{self.words}/{self.accumulator_bits}"
+
+    @property
+    def arithmetic(self) -> Format:
+        """The format in which products are made: the least that holds all that is multiplied."""
+        return multiplied(tuple(own for _, own in self.tensors)) if self.tensors else self.format
+
+    @property
+    def plain(self) -> bool:
+        """Whether all tensors are of one format that published estimators and compilers have."""
+        return not self.tensors and self.format.name in PUBLISHED
 
     @property
     def built(self) -> DataType:
         """The type as hardware has it."""
-        bits = self.accumulator_bits or max(ACCUMULATORS)
-        return replace(self, as_built=True, accumulator_bits=bits)
-
-    @property
-    def counted(self) -> DataType:
-        """The type as the default edition counts it."""
-        return self.built if self.accumulator_bits else self
+        return replace(self, as_built=True)
 
     @property
     def published(self) -> DataType:
@@ -65,10 +66,51 @@ class DataType:
 
     def accumulating(self, bits: object) -> DataType:
         """The type with sums of so many bits; `InputError` if there are none."""
-        allowed = [str(n) for n in ACCUMULATORS if n >= self.bits]
-        chosen = int(parse_choice(f"--accumulator of {self.words}", bits, allowed))
-        name = self.words if chosen == max(ACCUMULATORS) else f"{self.words}/{chosen}"
-        return replace(self, name=name, accumulator_bits=chosen)
+        allowed = [str(n) for n in ACCUMULATORS if n >= self.arithmetic.bits]
+        chosen = int(parse_choice(f"--accumulator of {self.arithmetic.name}", bits, allowed))
+        return replace(self, accumulator_bits=chosen)
+
+    def of(self, nest: LoopNest) -> DataType:
+        """The type with the formats that a nest states of its tensors.
+
+        Raises `InputError` if one is unknown, or none of sums.
+        """
+        if not nest.formats:
+            return self
+        own = dict(nest.formats)
+        sums = own.pop(nest.output.tensor, None)
+        names = [access.tensor for access in nest.inputs]
+        formats = {
+            name: number_format(own[name], f"format of {name}") if name in own else self.format
+            for name in names
+        }
+        whole = multiplied(tuple(formats.values())) if own.keys() >= {*names} else self.format
+        differ = {each.name for each in formats.values()} != {whole.name}
+        typed = replace(self, format=whole, tensors=tuple(formats.items()) if differ else ())
+        if sums is not None:
+            return typed._summing(nest.output.tensor, sums)
+        if self.accumulator_bits < typed.arithmetic.bits:  # refused
+            typed.accumulating(self.accumulator_bits)
+        return typed
+
+    def _summing(self, tensor: str, name: str) -> DataType:
+        """The type with sums of a format: integers of integers, else floating point."""
+        arithmetic = self.arithmetic
+        able = {f"int{n}": n for n in ACCUMULATORS if n >= arithmetic.bits}
+        if not arithmetic.integer:
+            half = (each for each in ("fp16", "bf16") if _sums(each, arithmetic))
+            able = {"fp32": 32, **dict.fromkeys(half, 16)}
+        chosen = parse_choice(f"format of {tensor}, sums of {arithmetic.name},", name, able)
+        return replace(self, accumulator_bits=able[chosen])
+
+    def format_of(self, tensor: str) -> Format:
+        """The format of a tensor that is read."""
+        return next((own for name, own in self.tensors if name == tensor), self.format)
+
+    def share(self, tensor: str) -> Fraction:
+        """Bits of a word of a tensor that is read, over those of the type's: what moving it
+        costs."""
+        return self.format_of(tensor).word_bits / self.format.word_bits
 
     def on(self, platform: Platform) -> Technology:
         """The platform's technology; where it states no energies of its own, with those published
@@ -81,7 +123,8 @@ class DataType:
 
     def energies(self, technology: Technology = DEFAULT_TECHNOLOGY) -> Technology:
         """A technology with the energies of the type."""
-        word = DATA_TYPES["int16"].mac_pj * self.bits / DATA_TYPES["int16"].bits
+        eyeriss = data_type("int16")
+        word = eyeriss.mac_pj * self.format.word_bits / eyeriss.format.bits
         moves = {
             kind: getattr(DEFAULT_TECHNOLOGY, kind) * word
             for kind in ("dram", "buffer", "hop", "register")
@@ -91,113 +134,94 @@ class DataType:
     @property
     def mac_pj(self) -> Fraction:
         """Energy of one multiply-accumulate (pJ)."""
-        return self.add_pj + self.multiply_pj
+        arithmetic = self.arithmetic
+        return arithmetic.add_pj + arithmetic.multiply_pj
+
+    @property
+    def dsp_per_mac(self) -> Fraction:
+        """DSP blocks per multiply-accumulate unit of two factors, as published."""
+        return self.arithmetic.dsp_per_mac
+
+    @property
+    def dsp_per_factor(self) -> Fraction:
+        """DSP blocks to multiply a product of two words by one more, as published."""
+        return self.arithmetic.dsp_per_factor
+
+    @property
+    def accumulator_factor(self) -> int:
+        """The least Π t2 over the SIMD factor, in PEs that accumulate in place."""
+        return self.arithmetic.accumulator_factor
 
     def dsp(self, factors: int) -> Fraction:
         """DSP blocks that multiply so many words and accumulate the product, once per cycle.
 
         As built, products that are cut to sums no wider than a word take a block each.
         """
-        per_mac, per_factor = self.dsp_per_mac, self.dsp_per_factor
+        arithmetic = self.arithmetic
+        per_mac, per_factor = arithmetic.dsp_per_mac, arithmetic.dsp_per_factor
         if self.as_built:
             per_mac = Fraction(ceil(per_mac))
-            if self.integer and self.accumulator_bits <= self.bits:
+            if arithmetic.integer and self.accumulator_bits <= arithmetic.bits:
                 per_factor = Fraction(1)
         return per_mac + (factors - 2) * per_factor
 
     @property
     def stated(self) -> str:
-        """Name in files, with the bits of sums where these are counted: words of other widths
-        alone are those of earlier versions (see `stated_data_type`)."""
-        if self.as_built and self.bits < max(ACCUMULATORS):
+        """Name in files, with the bits of sums where these are counted."""
+        if self.as_built and self.format.bits < max(ACCUMULATORS):
             return f"{self.words}/{self.accumulator_bits}"
         return self.name
 
     @property
     def words(self) -> str:
         """Name of the type of words, whatever their sums."""
-        return self.name.partition("/")[0]
+        return self.format.name
+
+    @property
+    def c_type(self) -> str:
+        """The type of all words in C."""
+        return self.format.c_type
 
     @property
     def integer(self) -> bool:
-        """Whether words are integers."""
-        return self.name.startswith("int")
+        """Whether products are integers."""
+        return self.arithmetic.integer
 
     @property
-    def sum_bytes(self) -> int:
+    def bytes(self) -> int | Fraction:
+        """Bytes per word of tensors that have no format of their own."""
+        return self.format.word_bytes
+
+    @property
+    def sum_bytes(self) -> int | Fraction:
         """Bytes per word of the output."""
         return self.accumulator_bits // 8 if self.as_built else self.bytes
 
     @property
     def bits(self) -> int:
         """The width of a word, in bits."""
-        return 8 * self.bytes
+        return self.format.bits
 
     @property
     def port_words(self) -> int:
         """Words of tensors that are read that a DRAM port moves at once (W in
         `docs/cost-model.md`)."""
-        return DRAM_PORT_BYTES // self.bytes
+        return int(DRAM_PORT_BYTES // self.bytes)
 
     @property
     def max_simd(self) -> int:
-        """Widest SIMD factor (words)."""
-        return MAX_SIMD_BYTES // self.bytes
+        """Widest SIMD factor (words): those of the widest format fill a vector."""
+        widest = max((own.word_bytes for _, own in self.tensors), default=self.bytes)
+        return int(MAX_SIMD_BYTES // widest)
 
 
-def _type(
-    name: str,
-    c_type: str,
-    size: int,
-    dsp: str,
-    per_factor: int,
-    energy: tuple[str, str],
-    factor: int,
-) -> DataType:
-    return DataType(
-        name,
-        c_type,
-        size,
-        Fraction(dsp),
-        Fraction(per_factor),
-        Fraction(energy[0]),
-        Fraction(energy[1]),
-        factor,
-    )
+def _sums(name: str, arithmetic: Format) -> bool:
+    """Whether products may be summed up in a floating-point format."""
+    return name == arithmetic.name or arithmetic.bits < number_format(name).bits
 
 
-#: The published condition is one of fp32 only: integer additions take one cycle. Half-precision
-#: adders of Vitis HLS are pipelined as deeply as those of fp32 at the same clock, so 16-bit
-#: floating point is held to the same.
-#:
-#: An fp32 multiplier takes 3 DSP blocks and an adder 2. So a product of three tensors takes 8, as
-#: measured: AutoSA's TTMc and MTTKRP on a U250 have 1,024 lanes and 8,192 DSP blocks
-#: (docs/examples/ttmc_large, mttkrp_large). Integer products keep all their bits: a 32-bit product
-#: of two int16 words times a third needs two blocks with their 27 × 18 bit multipliers, a 16-bit
-#: one of two int8 words needs one, and shares it with no other. fp16: multiplier (hmul, maximal
-#: use) and adder (hadd, full use) of Vitis HLS take 2 each on UltraScale+. bf16: the 8-bit
-#: significands multiply in one block; adders of custom formats are logic (AMD PG060, Floating-Point
-#: Operator).
-#:
-#: Energies: 45 nm, 0.9 V, M. Horowitz, "Computing's energy problem", ISSCC 2014, Fig. 1.1.9 (int8,
-#: fp16, fp32) and W. Dally's tutorial of NIPS 2015, which adds int16 additions. Between the
-#: multipliers of 8 bits (0.2 pJ) and of 32 (3.1 pJ) that of 16 follows by the square of the width.
-#: bf16 is fp16 times the ratios at 7 nm: additions 0.11/0.16, multiplications 0.21/0.34 (Jouppi et
-#: al., "Ten lessons from three generations", ISCA 2021, Table 2).
-DATA_TYPES: Mapping[str, DataType] = {
-    t.name: t
-    for t in (
-        _type("fp32", "float", 4, "5", 3, ("0.9", "3.7"), 8),
-        _type("fp16", "half", 2, "4", 2, ("0.4", "1.1"), 8),
-        _type("bf16", "bfloat16", 2, "1", 1, ("0.275", "0.68"), 8),
-        _type("int16", "short", 2, "1", 2, ("0.05", "0.8"), 0),
-        _type("int8", "signed char", 1, "1/2", 1, ("0.03", "0.2"), 0),
-    )
-}
-
-
-#: Their names, as help lists them.
-DTYPES = " or ".join(", ".join(DATA_TYPES).rsplit(", ", 1))
+#: The types that published estimators and compilers have.
+DATA_TYPES: Mapping[str, DataType] = {name: DataType(FORMATS[name]) for name in PUBLISHED}
 
 
 def data_type(name: str) -> DataType:
@@ -206,14 +230,5 @@ def data_type(name: str) -> DataType:
     It may state the bits of a sum: ``int8/16``.
     """
     words, _, bits = name.partition("/")
-    if words not in DATA_TYPES:
-        raise InputError(f"unknown data type '{name}'{among(words, DATA_TYPES)}")
-    return DATA_TYPES[words].accumulating(bits) if bits else DATA_TYPES[words]
-
-
-def stated_data_type(name: str, *, summed: bool) -> DataType:
-    """The data type that a file states. Where widths of sums count, but it says nothing of them, it
-    is of an earlier version, in which sums were as wide as words."""
-    data = data_type(name)
-    earlier = summed and "/" not in name and data.bits < max(ACCUMULATORS)
-    return replace(data, accumulator_bits=0) if earlier else data
+    data = DataType(number_format(words))
+    return data.accumulating(bits) if bits else data

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
-from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.number_systems import INTERVAL, NumbersByName, NumberSystem
 from ithaca.formulations.space import Space
 from ithaca.workloads.nest import Sizes
 
@@ -144,6 +145,30 @@ class Design(ABC):
         # what is none of these may be a metric that says why it is not known
         return {**self.metrics(values, numbers, {*names} - known.keys()), **known}
 
+    @cached_property
+    def intervals(self) -> Mapping[str, Interval]:
+        """Every quantity's range over the whole space (or a little more)."""
+        return {
+            name: Interval(Fraction(low), Fraction(high))
+            for name, (low, high) in self.space.ranges.items()
+        }
+
+    def in_symbols(self, names: frozenset[str]) -> Mapping[str, Any]:
+        """Look up numbers, and perhaps more, in symbols: once, for all problems of the design."""
+        return self._looked_up(names, SYMBOLIC)
+
+    def in_ranges(self, names: frozenset[str]) -> Mapping[str, Any]:
+        """Look up numbers, and perhaps more, in intervals over the whole space: once, for all
+        problems of the design."""
+        return self._looked_up(names, INTERVAL)
+
+    def _looked_up(self, names: frozenset[str], numbers: NumberSystem) -> Mapping[str, Any]:
+        known: dict[str, Any] = vars(self).setdefault(f"known {numbers.name}", {})
+        if left := names - known.keys():
+            values = Symbols() if numbers is SYMBOLIC else self.intervals
+            known |= self.lookup(values, numbers, left)
+        return known
+
     def unknown(self, names: Collection[str]) -> Collection[str]:
         """The names among some that mean nothing here."""
         left = {*names} - self.vocabulary.keys()
@@ -168,6 +193,11 @@ class Design(ABC):
     def least(self, limits: Sequence[Any]) -> Mapping[str, Fraction]:
         """Roofs: proven lower bounds of metrics over all configurations within limits, at once;
         none of a metric left out."""
+        return {}
+
+    def needed(self, metric: str, value: Fraction) -> Mapping[str, int]:
+        """Hardware quantities with the least of each that a configuration has of which a metric is
+        at most a value; those left out may be anything."""
         return {}
 
     def conditions(
@@ -262,3 +292,20 @@ class Design(ABC):
     def tiled(self, following: Sequence[Design]) -> Tiled | None:
         """Designs that may pass tiles on, from this to what runs after it; None if they cannot."""
         return None
+
+
+def design_name(dataflow: Sequence[str], permutation: str, single: Sequence[str] = ()) -> str:
+    """Dataflow, permutation and tensors of single buffers, e.g. ``[i,j] C`` or ``[i,j] C single
+    A,B``.
+
+    Parameters
+    ----------
+    dataflow : sequence of str
+        The loops mapped to space.
+    permutation : str
+        The tensor whose reuse loops are innermost.
+    single : sequence of str, optional
+        The tensors that have single buffers.
+    """
+    buffers = f" single {','.join(single)}" if single else ""
+    return f"[{','.join(dataflow)}] {permutation}{buffers}"

@@ -66,6 +66,21 @@ class Limit:
         """The limit as messages call it."""
         return f"requirement {self.metric}" if self.required else f"limit {self.metric}"
 
+    @property
+    def option(self) -> str:
+        """The option that states it."""
+        return "--require" if self.required else "--limit"
+
+    @property
+    def excesses(self) -> tuple[Expression, ...]:
+        """Expressions of which none may be above the bound: of an equation the two differences, of
+        anything else `expression`."""
+        if "==" not in self.metric:
+            return (self.expression,)
+        return tuple(
+            read_limited(self.metric.replace("==", sign), "limit", None) for sign in ("<=", ">=")
+        )
+
     def used(self, metrics: NumbersByName) -> Fraction:
         """The amount of the limit that exact metrics take up."""
         used: Fraction = self.expression.evaluate(metrics, FRACTION)

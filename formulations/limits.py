@@ -1,4 +1,5 @@
-"""Upper limits as people type them: bounds of metrics and expressions, with their units."""
+"""Upper limits as people type them: bounds of metrics and expressions, with their units (``3W``,
+``500mW``, ``2mm2``, ``20GB/s``, ``64KiB``)."""
 
 from __future__ import annotations
 
@@ -8,11 +9,54 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import DECIMAL
+from ithaca.files.numbers import DECIMAL, SCALES
 from ithaca.files.words import several, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.platform import Bound, Share
-from ithaca.formulations.units import amount, example
+
+#: Powers of ten, or of 1,024, by their prefix.
+_PREFIXES = {
+    "": Fraction(1),
+    **{prefix: Fraction(1, 1000**n) for n, prefix in enumerate("mµnpf", 1)},
+    "u": Fraction(1, 10**6),
+    "c": Fraction(1, 100),
+    **{prefix: Fraction(1000**n) for n, prefix in enumerate("kMGT", 1)},
+    **{f"{prefix}i": Fraction(1024**n) for n, prefix in enumerate("KMGT", 1)},
+}
+
+#: A unit with its prefix; that of an area is squared with it.
+_UNIT = re.compile(rf"(?P<prefix>{'|'.join(_PREFIXES)})(?P<base>W|J|B/s|B|s|Hz|op/s|m(2|²|\^2))")
+
+_AMOUNT = re.compile(rf"({DECIMAL})\s*(?P<unit>\S.*)?")
+
+
+def size(unit: str) -> tuple[str, Fraction] | None:
+    """The base unit, and how many of it a unit is; None of one that has no prefixes, as blocks."""
+    if (match := _UNIT.fullmatch(unit)) is None:
+        return None
+    base, factor = match["base"], _PREFIXES[match["prefix"]]
+    return ("m²", factor**2) if base.startswith("m") else (base, factor)
+
+
+def amount(text: str, unit: str) -> Fraction | None:
+    """An amount in some unit of what people type: a number, perhaps with k, M or G, or with that
+    unit or another of its kind; None if it is none."""
+    if (match := _AMOUNT.fullmatch(text.strip())) is None:
+        return None
+    number, own = Fraction(match[1]), str(match["unit"] or "")
+    if not own or own in SCALES:
+        return number * SCALES.get(own, 1)
+    if own == unit:
+        return number
+    known, other = size(own), size(unit)
+    if known is None or other is None or known[0] != other[0]:
+        return None
+    return number * known[1] / other[1]
+
+
+def example(unit: str) -> str:
+    """An amount with its unit as it may be typed, for messages; empty of what has no prefixes."""
+    return "" if size(unit) is None else f"3{unit.replace('²', '2')}"
 
 
 def parse_limits(
@@ -58,6 +102,12 @@ def unit_of(name: str, metrics: Mapping[str, Metric]) -> str:
     return "" if metric is None else metric.unit
 
 
+def typed_unit(name: str, metrics: Mapping[str, Metric]) -> str:
+    """The unit of a metric if people may type it behind a limit; else empty, as of blocks."""
+    unit = unit_of(name, metrics)
+    return unit if example(unit) else ""
+
+
 def parse_upper(name: str, value: object, where: str = "", unit: str = "") -> Bound:
     """Read the upper limit of a metric, or of an expression over metrics.
 
@@ -99,6 +149,8 @@ def parse_upper(name: str, value: object, where: str = "", unit: str = "") -> Bo
         sign = " that is not negative" if plain else ""
         of = f" of {unit}" if unit else ""
         typed = f", or with a unit such as {example(unit)}" if example(unit) else ""
+        if not unit and re.match(rf"{DECIMAL}\s*[^\W\d]", size):
+            typed = f", without a unit, as none is known of {name}"
         what = (
             f"a finite number{of}{sign}, such as 8601.6, 2k or 1e9{typed}; exponents of two digits"
         )

@@ -49,12 +49,17 @@ class MemoryTiming:
     """Bytes per cycle that all DRAM modules share; 0: no limit."""
     port: int = 0
     """Bytes per cycle that a memory port moves, where each is a channel; 0: no limit."""
+    channels: int = 0
+    """Channels of ports: where tensors have more ports together, the first ports of all of them
+    share the first channel, and so on; 0: each port has its own."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
             _check(field.name, getattr(self, field.name), 0)
         if bool(self.refresh) != bool(self.refresh_period) or self.refresh_period < self.refresh:
             raise InputError("refresh needs a longer refresh_period; allowed: both, in cycles")
+        if self.channels and not self.port:
+            raise InputError("channels needs port; allowed: both, or port alone")
 
 
 #: Memory that makes nothing wait.

@@ -16,6 +16,8 @@ A platform is a YAML or JSON document::
     energy: {dram: 200, buffer: 6}         # relative to one MAC; also hop, register, mac,
                                            # mac_pj (pJ); default: the data type's
     cost_tables: maestro-28nm              # for ASICs: what area and power are
+    logic:                                 # fitted, by resource and data types
+    - {resource: lut, types: [fp32], base: 21400, pes: 812.5, mac_bits: 4.12}
     # cycles, of the cycle model edition
     machine: {swap: 1, entry: 0, hop: 2, mac: 8, fifo_depth: 2, sums: first, fitted_fifos: false}
 
@@ -29,19 +31,20 @@ from math import floor
 from os import PathLike
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ithaca.files.documents import InputDocument, find_document, validated
 from ithaca.files.errors import InputError
-from ithaca.files.messages import refuse
+from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import fraction
 from ithaca.files.reading import packaged_names
 from ithaca.formulations import machine
-from ithaca.formulations.data_models import built
+from ithaca.formulations.data_models import built, model_of
+from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.documents import Note
 from ithaca.formulations.machine import Few, MachineDocument
 from ithaca.formulations.platform import DEFAULT_USABLE, Memory, Platform, Resource
-from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, LogicFit, Technology
 
 #: Largest platform file (bytes); the packaged ones have 300.
 MAX_BYTES = 65_536
@@ -57,8 +60,8 @@ class ResourceDocument(InputDocument):
 
 
 class AmountDocument(ResourceDocument):
-    """An amount, of which there may be parts: more than any wafer has (70,000 mm²) is an area of
-    earlier versions, in µm²."""
+    """An amount, of which there may be parts: more than any wafer has (70,000 mm²) is an area in
+    µm²."""
 
     total: Annotated[float, Field(gt=0, le=100_000)]  # type: ignore[assignment]
 
@@ -106,6 +109,19 @@ class SourcesDocument(InputDocument):
     resources: Note = ""
     memory: Note = ""
     energy: Note = ""
+    logic: Annotated[str, Field(max_length=5_000)] = ""
+
+
+class LogicDocument(model_of(LogicFit)):  # type: ignore[misc]
+    """Look-up tables or flip-flops of arrays, in proportion to their features."""
+
+    @field_validator("types")
+    @classmethod
+    def _known(cls, types: list[str]) -> list[str]:
+        for name in types:
+            if name not in DATA_TYPES:
+                raise ValueError(f"one of {', '.join(DATA_TYPES)}")
+        return types
 
 
 Energy = Annotated[float, Field(ge=0, le=10**9)]
@@ -133,6 +149,7 @@ class PlatformFile(InputDocument):
     sources: SourcesDocument = SourcesDocument()
     energy: EnergyDocument | None = None
     cost_tables: Literal["maestro-28nm"] | None = None
+    logic: Annotated[list[LogicDocument], Field(max_length=100)] = Field(default_factory=list)
     machine: MachineDocument = MachineDocument()
 
 
@@ -141,14 +158,23 @@ def platform_names() -> tuple[str, ...]:
     return packaged_names(_PACKAGE)
 
 
+def platform_file(name_or_path: str) -> tuple[PlatformFile, object]:
+    """The document of a platform, as `load_platform` finds it, and where it stands."""
+    document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
+    return validated(PlatformFile, document, where), where
+
+
 def load_platform(name_or_path: str) -> Platform:
     """Load a platform by name, one of `platform_names`, or from a user's own file.
 
     A path contains a separator or ends in .yaml, .yml or .json. Raises `InputError` if there is no
     such platform, or its file is not a platform file.
     """
-    document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
-    read = validated(PlatformFile, document, where)
+    return platform_of(*platform_file(name_or_path))
+
+
+def platform_of(read: PlatformFile, where: object) -> Platform:
+    """The platform that a document states, which stands at a place."""
     resources = {
         name: Resource(fraction(resource.total), fraction(resource.usable))
         for name in ResourcesDocument.model_fields
@@ -180,8 +206,15 @@ def load_platform(name_or_path: str) -> Platform:
         name: fraction(value) for name, value in stated_energy.model_dump(by_alias=True).items()
     }
     timed = built(machine.Machine, read.machine)
+    with errors_at(f"{where}: logic"):
+        fits = tuple(built(LogicFit, each) for each in read.logic)
     technology = Technology(
-        clock_mhz=clock, cost_tables=read.cost_tables, machine=timed, memory=waits, **energies
+        clock_mhz=clock,
+        cost_tables=read.cost_tables,
+        machine=timed,
+        memory=waits,
+        logic=fits,
+        **energies,
     )
     sources = {of: text for of, text in read.sources if text}
     return Platform(

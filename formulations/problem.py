@@ -35,7 +35,7 @@ from ithaca.formulations.design import Design, Known
 from ithaca.formulations.goals import Limit as Limit
 from ithaca.formulations.goals import Objective as Objective
 from ithaca.formulations.goals import read_objective as read_objective
-from ithaca.formulations.remembered import remembered
+from ithaca.formulations.remembered import latest, remembered
 from ithaca.formulations.space import Space
 from ithaca.formulations.terms import Terms, terms_of
 from ithaca.workloads.nest import Sizes
@@ -106,11 +106,9 @@ class Problem:
 
     def metrics(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         """All metrics of a configuration, by the exact reference (Fractions); those of the latest
-        one are kept."""
-        latest, known = vars(self).get("_latest", (None, {}))
-        if latest != configuration:
-            known = self.known(self.design.metrics(exactly(configuration), FRACTION), configuration)
-            vars(self)["_latest"] = (dict(configuration), known)
+        are kept."""
+        key = frozenset(configuration.items())
+        known = latest(self, key, lambda: self.design.metrics(exactly(configuration), FRACTION))
         return self.known(known, configuration)
 
     def known(self, metrics: NumbersByName, configuration: Mapping[str, int]) -> Known:
@@ -163,7 +161,8 @@ class Problem:
         """The configurations in words among which nothing meets the limits where nothing of the
         space does; empty: among everything."""
         falls = falling(*(limit.expression for limit in self.limits))
-        return self.design.among(falls | self.beside)
+        words = self.design.among(falls | self.beside)
+        return "" if words and self.hopeless else words
 
     @property
     def beside(self) -> frozenset[str]:
@@ -223,6 +222,14 @@ class Problem:
             guard.check(divisors, what)
         return tuple(guard(expression, what) for what, expression in self._terms.expressions)
 
+    @cached_property
+    def sensible(self) -> bool:
+        """Whether objective and limits compute no number that is too large or too small for
+        doubles; raises `InputError` if one may be."""
+        for (what, _), expression in zip(self._terms.expressions, self.guarded, strict=True):
+            check_sizes(expression, what, self._range)
+        return True
+
     @remembered
     def reach(self, divisor: Expression) -> Interval | None:
         """All values of an expression over metrics, and perhaps more, over the whole space: by the
@@ -230,7 +237,7 @@ class Problem:
         span = self._range(divisor)
         if span is not None and not span.low <= 0 <= span.high:
             return span
-        form = divisor.substitute(self.design.lookup(Symbols(), SYMBOLIC, divisor.symbols))
+        form = divisor.substitute(self.design.in_symbols(frozenset(divisor.symbols)))
         if (low := least(form)) > 0:
             return Interval(Fraction(low), Fraction(LARGEST))
         own = bounds(form, self.intervals)
@@ -238,11 +245,10 @@ class Problem:
 
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
-        values = Symbols()
-        metrics = self.design.lookup(values, SYMBOLIC, self.used_metrics)
+        metrics = self.design.in_symbols(frozenset(self.used_metrics))
         expressions = []
-        for (what, expression), positive in zip(self._terms.expressions, self.guarded, strict=True):
-            check_sizes(positive, what, self._range)
+        assert self.sensible
+        for what, expression in self._terms.expressions:
             expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
         limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
         exceedable = tuple(
@@ -251,7 +257,8 @@ class Problem:
             if limit in still_open
             for each in (used.arguments if isinstance(used, Maximum) else (used,))
         )
-        return SymbolicProblem(expressions[0], exceedable, self.design.conditions(values, SYMBOLIC))
+        conditions = self.design.conditions(Symbols(), SYMBOLIC)
+        return SymbolicProblem(expressions[0], exceedable, conditions)
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
@@ -274,19 +281,16 @@ class Problem:
             return ()
         return tuple(multiply(e, symbolic.objective, 1 / b) for e, b in ratios)
 
-    @cached_property
+    @property
     def intervals(self) -> Mapping[str, Interval]:
         """Every quantity's range over the whole design space (or a little more)."""
-        return {
-            name: Interval(Fraction(low), Fraction(high))
-            for name, (low, high) in self.space.ranges.items()
-        }
+        return self.design.intervals
 
     @remembered
     def _metric_ranges(self, names: frozenset[str]) -> NumbersByName | None:
         """The ranges of metrics over the whole space; None if unknown."""
         try:
-            ranges = self.design.lookup(self.intervals, INTERVAL, names)
+            ranges = self.design.in_ranges(names)
         except ZeroDivisionError:
             return None
         spans, roofs = {n: as_interval(ranges[n]) for n in names}, self.design.least(())
@@ -300,13 +304,28 @@ class Problem:
     @cached_property
     @uninterrupted()
     def floor(self) -> Fraction | None:
-        """No configuration has a smaller objective: its least over what roofs, limits and ranges
-        let metrics be, once it is `late` over all that is not negative; None if there is none."""
-        expression, most = self.guarded[0], dict[str, Fraction]()
+        """No configuration has a smaller objective; None if nothing is known without a search."""
+        return self._least(self.guarded[0])
+
+    @cached_property
+    @uninterrupted()
+    def hopeless(self) -> bool:
+        """Whether no search is needed to prove that some limit cannot be met."""
+        floors = map(self._least, self.guarded[1:])
+        return any(
+            floor is not None and floor > limit.bound
+            for floor, limit in zip(floors, self.limits, strict=True)
+        )
+
+    def _least(self, expression: Expression) -> Fraction | None:
+        """The least of an expression over what roofs, limits and ranges let metrics be, once it is
+        `late` over all that is not negative; None if there is none."""
+        most = dict[str, Fraction]()
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
         falls, over = falling(expression), late()
-        least = {} if over else self.design.least(self.limits)
+        assert over or self.sensible
+        least = {} if over else self._roofs
         ranges: dict[str, Any] = {
             name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls
         }
@@ -315,7 +334,10 @@ class Problem:
                 ranges = dict.fromkeys(expression.symbols, ANYTHING)
             elif loose := expression.symbols - ranges.keys():
                 with finishing():
-                    ranges |= self.design.lookup(self.intervals, INTERVAL, loose)
+                    spans = self._metric_ranges(self._terms.names | expression.symbols)
+                if spans is None:
+                    return None
+                ranges |= {name: spans[name] for name in loose}
             for name in falls:
                 reach = as_interval(ranges[name])
                 low = max(reach.low, least.get(name, reach.low))
@@ -330,6 +352,10 @@ class Problem:
         except (InputError, ZeroDivisionError, StoppedError):
             return None
         return lowest if lowest > -SENSIBLE else None
+
+    @cached_property
+    def _roofs(self) -> Mapping[str, Fraction]:
+        return self.design.least(self.limits)
 
     def _used(self, configuration: Mapping[str, int]) -> dict[str, Fraction]:
         return self.design.lookup(exactly(configuration), FRACTION, self.used_metrics)

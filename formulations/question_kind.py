@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from ithaca.files.words import REPEATED
+from ithaca.formulations.formats import ALL_LISTED
 
 #: The group of options that help shows on demand.
 RARE = "Rarely needed"
@@ -24,8 +25,7 @@ Require = Annotated[
     Option(
         "--require",
         metavar="RULE",
-        help="A comparison that must hold, e.g. 'lanes.i == 2*lanes.j' or 'tiles.k <= 8' "
-        "(repeatable).",
+        help="Comparison that must hold, e.g. 'lanes.i == 2*lanes.j' (repeatable).",
     ),
     REPEATED,
 ]
@@ -38,6 +38,19 @@ Metrics = Annotated[
         "--metric",
         metavar="NAME=EXPR",
         help="A metric of your own, such as 'pes=lanes.i*lanes.j' (repeatable).",
+    ),
+    REPEATED,
+]
+
+
+#: Formats of tensors as options state them, and the option.
+Formats = Annotated[
+    dict[str, str] | Sequence[str] | None,
+    Option(
+        "--format",
+        metavar="TENSOR=TYPE,...",
+        help="Types of single tensors, or of W weights, A activations, S sums, e.g. "
+        f"W=int4,A=int8. Beside the usual types: {ALL_LISTED}.",
     ),
     REPEATED,
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Owner = TypeVar("Owner")
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
+
+#: Answers that `latest` keeps at most.
+MOST = 8
 
 
 def remembered(
@@ -30,3 +33,28 @@ def remembered(
         return answer
 
     return known
+
+
+def latest(owner: object, key: Hashable, answer: Callable[[], Answer]) -> Answer:
+    """The answer of a key, computed unless it is among the latest that an object keeps.
+
+    Parameters
+    ----------
+    owner : object
+        The object, whose copies in other processes begin with none.
+    key : Hashable
+        What the answer follows from.
+    answer : Callable
+        Computes it.
+    """
+    known: _Latest = vars(owner).setdefault("latest", _Latest())
+    own: Answer = known.pop(key) if key in known else answer()
+    known[key] = own
+    if len(known) > MOST:
+        del known[next(iter(known))]
+    return own
+
+
+class _Latest(dict[Hashable, Any]):
+    def __reduce__(self) -> tuple[type[_Latest], tuple[()]]:
+        return _Latest, ()

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import errors_at
+from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.goals import is_requirement
@@ -18,7 +18,7 @@ from ithaca.workloads.kernel_files import with_sparsity
 from ithaca.workloads.library import documented_workload
 from ithaca.workloads.nest import LoopNest
 
-#: Units of limits that documents state, as those of earlier versions were others: mW and µm².
+#: Units of limits that documents state, as these metrics have several in use.
 STATED_UNITS = {"power": "W", "area": "mm²"}
 
 
@@ -36,8 +36,7 @@ class PlatformDocument(Document):
                 unit = STATED_UNITS.get(metric)
                 if self.units.get(metric) != unit:
                     raise InputError(
-                        f"{metric} is not in {unit}, but as earlier versions had it; allowed: "
-                        "results of this version: solve again"
+                        f"{metric} is in {quoted(self.units.get(metric))}; allowed: {unit}"
                     )
                 if not is_requirement(metric):
                     parse_expression(metric, where="limit", allowed=metrics)
@@ -75,6 +74,7 @@ class NestDocument(Document):
     parameters: dict[str, int] = Field(default_factory=dict)
     kernel: StatedNestDocument | None = None
     block_sparse: Text | None = None
+    format: Text | None = None
     densities: dict[str, DensityDocument] = Field(default_factory=dict)
 
     def nest(self) -> LoopNest:
@@ -87,4 +87,9 @@ class NestDocument(Document):
 
             densities = read_densities({"densities": own}, own, "problem")
             nest = replace(nest, densities=densities)
-        return with_sparsity(nest, self.block_sparse, "block_sparse")
+        nest = with_sparsity(nest, self.block_sparse, "block_sparse")
+        if self.format is None:
+            return nest
+        from ithaca.workloads.formats import with_formats
+
+        return with_formats(nest, self.format, "format")

@@ -8,7 +8,7 @@ quotients such as throughput are rounded once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import reduce
@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ithaca import __version__
+from ithaca.files.clock import poll
 from ithaca.files.errors import InputError
+from ithaca.files.extras import installed
 from ithaca.files.netcdf import check_contents, save_netcdf
 from ithaca.files.signals import check, deferred
 from ithaca.formulations.algebra.array_types import Floats
@@ -42,6 +44,9 @@ LARGEST = 100_000_000
 
 #: Points of a Dask chunk.
 CHUNK_POINTS = 1 << 20
+
+#: Ways to fewer points.
+FEWER = "a smaller neighbourhood or fewer loops"
 
 TITLE = "Ithaca exact grid"
 
@@ -71,13 +76,16 @@ def asked_between_chunks(grid: xr.Dataset, report: Callable[[int, int], None]) -
 
     def before_task(key: object, steps: Mapping[str, object], state: Mapping[str, Any]) -> None:
         check()
+        poll()
         report(len(state["finished"]), len(steps))
 
     with Callback(pretask=before_task):  # type: ignore[no-untyped-call]
         yield
 
 
-def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> xr.Dataset:
+def exact_grid(
+    window: Window, provenance: Mapping[str, str] | None = None, held: int | None = None
+) -> xr.Dataset:
     """Evaluate every metric at every point of a window.
 
     There is one dimension per free factor, with its values as coordinate; fixed factors are scalar
@@ -85,13 +93,30 @@ def exact_grid(window: Window, provenance: Mapping[str, str] | None = None) -> x
     words), ``objective``, ``t1.x`` and ``tiles.x``, inferred packs, ``meets_bounds``, ``legal`` (a
     point of the design space) and ``feasible`` (legal, within every limit, meeting the bounds).
     Each has the dimensions it depends on, and is NaN where those factors belong to no legal design;
-    ``provenance`` is recorded among the attributes. With more than `IN_MEMORY` points its arrays
-    are Dask's, not computed. Raises `InputError` if the grid has more than `LARGEST` points, or
-    more than `IN_MEMORY` and Dask is not installed.
+    ``provenance`` is recorded among the attributes. With more points than are
+    held its arrays are Dask's, not computed.
+
+    Parameters
+    ----------
+    window : Window
+        The points.
+    provenance : mapping of str to str, optional
+        What is recorded.
+    held : int, optional
+        The most points that are computed at once; by default `IN_MEMORY`.
+
+    Raises
+    ------
+    InputError
+        If the grid has more than `LARGEST` points, or more than are held and Dask is not installed.
     """
     import xarray as xr
 
-    space, chunks, dims = window.problem.space, _chunks(window), tuple(window.free)
+    space, chunks, dims = (
+        window.problem.space,
+        _chunks(window, IN_MEMORY if held is None else held),
+        tuple(window.free),
+    )
 
     def labelled(values: Any, name: str | None = None) -> xr.DataArray:
         table = xr.DataArray(values, dims=name)
@@ -203,12 +228,7 @@ def least_objective(window: Window, x: str, y: str) -> Floats:
         Values of shape (y, x); NaN where no point with them is feasible.
     """
     names = list(window.free)
-
-    def placed(values: Any, name: str | None = None) -> Any:
-        shape = [-1 if each == name else 1 for each in names]
-        return np.asarray(values) if name is None else np.asarray(values).reshape(shape)
-
-    points = evaluate(window, placed)
+    points = evaluate(window, placed(window))
     masked = np.where(points.feasible, points.objective, np.inf)
     masked = np.broadcast_to(masked, tuple(len(n) for n in window.free.values()))
     kept = names.index(x), names.index(y)
@@ -217,34 +237,64 @@ def least_objective(window: Window, x: str, y: str) -> Floats:
     return np.where(np.isfinite(least), least, np.nan)
 
 
+def placed(window: Window) -> Callable[..., Any]:
+    """A maker of plain arrays for `evaluate`: values along a factor broadcast against those along
+    others, in the order of the window's."""
+    names = list(window.free)
+
+    def array(values: Any, name: str | None = None) -> Any:
+        shape = [-1 if each == name else 1 for each in names]
+        return np.asarray(values) if name is None else np.asarray(values).reshape(shape)
+
+    return array
+
+
 def best_point(grid: xr.Dataset, window: Window) -> Best | None:
     """The feasible point with the least objective, the first of equals, or None."""
     masked = grid["objective"].where(grid["feasible"], np.inf).transpose(*window.free)
     place = masked.argmin(dim=list(masked.dims))
     index = {str(name): int(number) for name, number in place.items()}
     value = float(masked.isel(index))
-    if value == inf:
-        return None
-    factors = {name: int(window.free[name][number]) for name, number in index.items()}
+    return None if value == inf else best_at(window, [index[name] for name in window.free], value)
+
+
+def best_at(window: Window, place: Sequence[int], value: float) -> Best:
+    """The point of a window with the least objective.
+
+    Parameters
+    ----------
+    window : Window
+        The window.
+    place : sequence of int
+        The number of the point's value of each free factor.
+    value : float
+        Its objective.
+    """
+    pairs = zip(window.free.items(), place, strict=True)
+    factors = {name: int(values[number]) for (name, values), number in pairs}
     return Best(window.problem.space.configuration({**window.fixed, **factors}), value, factors)
 
 
-def _chunks(window: Window) -> dict[str, int] | None:
+def check_size(window: Window) -> None:
+    """Refuse a grid of more than `LARGEST` points."""
+    if window.points > LARGEST:
+        raise InputError(
+            f"the grid has {window.points:,} points; allowed: at most {LARGEST:,}: {FEWER}"
+        )
+
+
+def _chunks(window: Window, held: int) -> dict[str, int] | None:
     """Values per factor and chunk; None for a grid that is held in memory."""
     points = window.points
-    if points <= IN_MEMORY:
+    if points <= held:
         return None
-    fewer = "a smaller neighbourhood or fewer loops"
-    if points > LARGEST:
-        raise InputError(f"the grid has {points:,} points; allowed: at most {LARGEST:,}: {fewer}")
-    try:
-        import dask.array  # noqa: F401
-    except ImportError:
+    check_size(window)
+    if not installed("dask"):
         raise InputError(
             f"the grid has {points:,} points; allowed without the "
-            f"package dask: at most {IN_MEMORY:,}: "
-            f"{fewer}, or pip install 'dask[array]'"
-        ) from None
+            f"package dask: at most {held:,}: "
+            f"{FEWER}, or pip install 'ithaca[grid]'"
+        )
     chunks = window.shape
     while prod(chunks.values()) > CHUNK_POINTS:
         longest = max(chunks, key=chunks.__getitem__)
@@ -304,9 +354,7 @@ def _provenance(window: Window) -> dict[str, Any]:
         "limits": json.dumps({limit.metric: str(limit.bound) for limit in problem.limits}),
         "center": json.dumps(profile_of(problem.design).native(window.center), default=_plain),
         "center_factors": json.dumps({name: window.center[name] for name in window.free}),
-        "window": "full ranges"
-        if window.around is None
-        else f"factors at most {window.around} from the center's",
+        "window": window.extent,
         "points": window.points,
     }
 

@@ -46,6 +46,13 @@ class Window:
         """Points of the grid, legal or not."""
         return prod(self.shape.values())
 
+    @property
+    def extent(self) -> str:
+        """The ranges of the free factors in words."""
+        if self.around is None:
+            return "full ranges"
+        return f"factors at most {self.around} from the center's"
+
 
 def window_around(
     problem: Problem,

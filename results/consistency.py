@@ -3,7 +3,7 @@ layers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -30,6 +30,15 @@ from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
 
 
+def check_once(what: str, names: Sequence[str]) -> None:
+    """Refuse a name that several parts have, of which only one would be checked."""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            raise InputError(f"{what} {quoted(name)} occurs twice; allowed: once")
+        seen.add(name)
+
+
 def check_consistent(result: NetworkResult) -> None:
     """Refuse a result of which a part does not follow from its other parts, naming that
     (`InputError`).
@@ -41,10 +50,11 @@ def check_consistent(result: NetworkResult) -> None:
     arrays = ARRAY_MODES.get(result.mode)
     if result.arrays and arrays is None:
         raise InputError(f"layers share no arrays in mode {quoted(result.mode)}: {EDITED}")
-    # earlier versions stated no totals of products
-    objective, stated = result.request.objective, result.total is not None
-    if stated != adds_up(objective) and not (stated and factors_of(objective) is not None):
+    objective = result.request.objective
+    totalled = adds_up(objective) or factors_of(objective) is not None
+    if totalled != (result.total is not None):
         raise InputError(f"total.value does not go with the objective '{objective.text}': {EDITED}")
+    _check_parts(result)
     for index, failure in enumerate(result.failures):
         if not any(failure.place.startswith(f"{layer.layer.name} ") for layer in result.layers):
             raise InputError(
@@ -68,6 +78,48 @@ def check_consistent(result: NetworkResult) -> None:
             _check_fusing(result, result.fusing)
         if not arrays.several:
             _check_designs(result)
+    _check_finished(result)
+
+
+def _check_parts(result: NetworkResult) -> None:
+    """Refuse layers that are of none of the networks that one is said to join, or of two, or not as
+    often as these run."""
+    parts = result.network.parts
+    check_once("network.parts", [part.name for part in parts])
+    layers = [each.layer for each in result.layers]
+    for index, layer in enumerate(layers):
+        own = [part for part in parts if part.has(layer)]
+        # of several arrays each may run a layer a few times
+        runs = sum(each.count for each in layers if each.name == layer.name)
+        if parts and (len(own) != 1 or runs % own[0].runs):
+            raise InputError(
+                f"layers[{index}] is not of one of network.parts, as often as that runs: {EDITED}"
+            )
+    if parts and result.network.run is not None:
+        raise InputError(f"network.run is that of one network, and parts are several: {EDITED}")
+    for part in parts:
+        sizes = dict(part.parameters)
+        run = part.run
+        phase = {} if run is None else {"batch": run.batch, "tokens": run.tokens}
+        if any(sizes.get(name, size) != size for name, size in phase.items()):
+            raise InputError(
+                f"network.parts: {quoted(part.name)} has a run of other sizes: {EDITED}"
+            )
+        if not any(part.has(each.layer) for each in result.layers):
+            raise InputError(f"network.parts: {quoted(part.name)} has no layer: {EDITED}")
+
+
+def _check_finished(result: NetworkResult) -> None:
+    """Refuse a run that is said to have ended early, though it left nothing open."""
+    if result.finished or result.failures:
+        return
+    solutions = [design for layer in result.layers for design in layer.designs]
+    settled = all(design.settled or design.certificate.beaten for design in solutions)
+    apart = result.mode not in ARRAY_MODES and factors_of(result.request.objective) is None
+    if result.fusing is not None or not apart:
+        settled = result.total is not None and result.total.certificate.settled
+    if settled:
+        raise InputError(f"finished: the run ended early, yet it left nothing open: {EDITED}")
 
 
 def _check_layers(result: NetworkResult) -> None:

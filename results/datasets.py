@@ -24,6 +24,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front
+from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
@@ -79,15 +80,7 @@ def study_dataset(study: Study) -> xr.Dataset:
     own = _design_columns(problems)
     columns = {**ANSWER, **own}
     columns |= {name: (float, unit, ANSWER[name][2]) for name in ("value", "lower_bound")}
-    sizes = {variable_name(axis.name): len(axis.values) for axis in study.axes}
-    coordinates: dict[str, Any] = {
-        name: (
-            name,
-            list(axis.labels),
-            {"units": axis.unit, "long_name": axis.meaning or axis.name},
-        )
-        for name, axis in zip(sizes, study.axes, strict=True)
-    }
+    sizes, coordinates = _grid(study.axes)
     coordinates[LOOP] = loops
     attributes = {
         "complete": int(study.complete),
@@ -113,6 +106,50 @@ def study_dataset(study: Study) -> xr.Dataset:
         _solution_row(point.answer, loops, own) | _marginal_row(point, limits) for point in points
     ]
     return _dataset("Ithaca what-if study", attributes, columns, rows, sizes, coordinates)
+
+
+def grid_dataset(
+    title: str,
+    attributes: Mapping[str, Any],
+    axes: Sequence[StudyAxis],
+    columns: Columns,
+    rows: Sequence[Mapping[str, Any]],
+) -> xr.Dataset:
+    """A Dataset over axes from a row per point; what does not exist is NaN.
+
+    Parameters
+    ----------
+    title : str
+        What it is.
+    attributes : mapping
+        What is the same at all points.
+    axes : sequence of StudyAxis
+        Its dimensions; none: a single point.
+    columns : mapping
+        Type, unit and meaning of the variables.
+    rows : sequence of mapping
+        Their values by point, in the order of the grid.
+    """
+    sizes, coordinates = _grid(axes)
+    filled = [
+        {n: _float(own) if columns[n][0] is float else own for n, own in row.items()}
+        for row in rows
+    ]
+    return _dataset(title, attributes, columns, filled, sizes, coordinates)
+
+
+def _grid(axes: Sequence[StudyAxis]) -> tuple[dict[str, int], dict[str, Any]]:
+    """Sizes and coordinates of the dimensions that axes are."""
+    sizes = {variable_name(axis.name): len(axis.values) for axis in axes}
+    coordinates = {
+        name: (
+            name,
+            list(axis.labels),
+            {"units": axis.unit, "long_name": axis.meaning or axis.name},
+        )
+        for name, axis in zip(sizes, axes, strict=True)
+    }
+    return sizes, coordinates
 
 
 def result_dataset(result: Result) -> xr.Dataset:

@@ -47,9 +47,6 @@ MAX_BYTES = 16 * 2**20
 #: Largest number in a trace: differences of two of them are doubles as well.
 LARGEST = 1e300
 
-#: The rest of a certificate that claims nothing.
-NOTHING = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
-
 
 def result_document(result: Result) -> dict[str, Any]:
     """The document of a result; `ithaca.files.writing.document_text` makes it text."""
@@ -92,18 +89,14 @@ def read_result(document: Any, path: Path) -> Result:
     must be that document."""
     read, result = _read(document, path)
     with errors_at(path):
-        check_same(read.as_json(), as_asked(result_document(result), document), "")
+        check_same(read.as_json(), result_document(result), "")
     return result
-
-
-def as_asked(model: dict[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document without what one of an earlier version did not state of its designs."""
-    return {k: v for k, v in model.items() if k != "restriction" or k in document}
 
 
 def read_problems(question: Mapping[str, Any], path: Path) -> tuple[Problem, ...]:
     """The problems that a question poses: the head of a result, and its designs."""
-    nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **NOTHING}}
+    proof = {"lower_bound": None, "gap": None, "method": "none", "nodes": 0, "seconds": 0}
+    nothing = {"tiling": None, "metrics": None, "certificate": {"status": "unknown", **proof}}
     designs = [d | nothing if isinstance(d, dict) else d for d in question["designs"]]
     read = _read({"schema": SCHEMA, **question, "best": None, "designs": designs}, path)[1]
     return tuple(solution.problem for solution in read.designs)
@@ -161,16 +154,10 @@ class _ResultReader:
         least = best_solution(designs)
         free = read_unrestricted(self.read, None if least is None else least.value)
         if free is not None:
-            free = replace(free, problems=self._unrestricted(designs))
+            every = self.family.unrestricted([solution.problem.design for solution in designs])
+            problem = designs[0].problem
+            free = replace(free, problems=tuple(replace(problem, design=each) for each in every))
         return Result(self.read.platform.name, best, designs, free, runs)
-
-    def _unrestricted(self, designs: Sequence[Solution]) -> tuple[Problem, ...]:
-        """The problems of the same question without a restriction."""
-        free = self.family.unrestricted([solution.problem.design for solution in designs])
-        if (stated := self.read.unrestricted.designs) is not None:
-            known = [dict(self.family.choice_fields(design)) for design in free]
-            check_same(stated, known, "unrestricted.designs")
-        return tuple(replace(designs[0].problem, design=design) for design in free)
 
     def _solution(self, read: Any, at: str) -> Solution:
         with errors_at(at):
@@ -355,8 +342,7 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
     recorded : object
         The document.
     model : object
-        The document of what was read and evaluated; of its metrics all but the first may be
-        missing in the former.
+        The document of what was read and evaluated.
     at : str
         Place in the document; empty: the whole.
 
@@ -366,8 +352,7 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
         Naming the place, and both values.
     """
     if isinstance(recorded, Mapping) and isinstance(model, Mapping):
-        needed = list(model)[:1] if ".metrics" in at else model
-        for name in (*recorded, *(name for name in needed if name not in recorded)):
+        for name in (*recorded, *(name for name in model if name not in recorded)):
             place = f"{at}.{quoted(name)[1:-1]}" if at else name
             if name not in recorded or name not in model:
                 state = "unknown here" if name in recorded else "missing"
@@ -381,7 +366,7 @@ def check_same(recorded: Any, model: Any, at: str) -> None:
             )
         for index, (one, other) in enumerate(zip(recorded, model, strict=True)):
             check_same(one, other, f"{at}[{index}]")
-    elif not agree(recorded, model, at):
+    elif not agree(recorded, model):
         raise InputError(
             f"{at}: recorded {quoted(recorded)} is not the model's {quoted(model)}: {EDITED}"
         )

@@ -56,6 +56,15 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
             "omissions": list(network.unsupported),
             "order": [] if fusing is None else list(network.order),
             "run": network.run,
+            "parts": [
+                {
+                    "name": part.name,
+                    "runs": part.runs,
+                    "parameters": dict(part.parameters),
+                    "run": part.run,
+                }
+                for part in network.parts
+            ],
         },
         "platform": platform_fields(request.place, request.limits),
         "objective": request.objective.text,
@@ -120,20 +129,6 @@ def read_network_result(document: Any, path: Path) -> NetworkResult:
     read = validated(own.MODEL, document, path)
     with errors_at(path):
         result: NetworkResult = own.result(read)
-        model = network_document(result)
-        for own, part in zip(
-            (document["total"], *document["layers"]),
-            (model["total"], *model["layers"]),
-            strict=True,
-        ):
-            for name in ("utilisation", "share"):  # earlier versions did not state them
-                if name not in own:
-                    part.pop(name, None)
-        if not document["total"].keys() & {"share", "uncounted"}:
-            model |= {"complete": read.complete}
-            model.pop("finished", None)
-            for name in ("left_out", "uncounted"):
-                model["total"].pop(name, None)
-        check_same(read.as_json(), model, "")
+        check_same(read.as_json(), network_document(result), "")
         check_consistent(result)
     return result

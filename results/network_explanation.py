@@ -14,8 +14,8 @@ from ithaca.results.explanation import Explanation, explain
 from ithaca.results.result_view import run_text
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
+from ithaca.solver.reasons import CONTRADICTION
 from ithaca.solver.runs import none_by_form, own_run
-from ithaca.solver.shortfall import CONTRADICTION
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
@@ -107,11 +107,16 @@ def explain_network(result: NetworkResult) -> NetworkExplanation:
     for takes, layer in taken:
         explained = None
         if before < DOMINANT * whole:
-            alone = layer_result(result, layer)
-            explained = explain(alone, alone.solutions, None)
+            explained = explain_layer(result, layer)
         before += takes
         parts.append(LayerPart(layer, takes, takes / whole, explained))
     return NetworkExplanation(what, whole, tuple(parts))
+
+
+def explain_layer(result: NetworkResult, layer: LayerResult) -> Explanation:
+    """Limits of a layer of a network in words; nothing is solved again."""
+    alone = layer_result(result, layer)
+    return explain(alone, alone.solutions, None)
 
 
 def network_failure(result: NetworkResult) -> str:

@@ -17,6 +17,7 @@ from ithaca.results.schema import FirstPart
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.documents import ProofDocument, ShortfallDocument, check_certificate
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.front import LayerFront
 from ithaca.studies.network.result import (
     Edge,
     Failure,
@@ -25,7 +26,7 @@ from ithaca.studies.network.result import (
     NetworkResult,
     Total,
 )
-from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind, Run
+from ithaca.workloads.networks.network import LayerRun, Network, Omission, OmissionKind, Part, Run
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 
@@ -40,9 +41,6 @@ class OmissionDocument(Document):
     operator: Text
     count: Count
     kind: Annotated[OmissionKind, Field(strict=False)]
-    # nobody reads from a file what earlier versions stated, too
-    reason: Annotated[str, Field(exclude=True)] = ""
-    sources: Annotated[Names, Field(exclude=True)] = ()
     operations: Annotated[int, Field(ge=0)] | None = None
 
     def omission(self) -> Omission:
@@ -69,6 +67,20 @@ class RunPart(Document):
     cache: Words = 0
 
 
+class PartDocument(Document):
+    """A network among several that one machine runs, and how often."""
+
+    name: Text
+    runs: Count
+    parameters: dict[str, int] = Field(default_factory=dict)
+    run: RunPart | None = None
+
+    def part(self) -> Part:
+        """The part that the fields state."""
+        own = None if self.run is None else Run(**dict(self.run))
+        return Part(self.name, self.runs, tuple(self.parameters.items()), own)
+
+
 class NetworkPart(Document):
     """The network of the layers, and the order they run in where that matters."""
 
@@ -77,8 +89,9 @@ class NetworkPart(Document):
     omissions: list[OmissionDocument]
     order: list[LayerRunDocument] = Field(default_factory=list)
     run: RunPart | None = None
+    parts: list[PartDocument] = Field(default_factory=list)
 
-    def network(self, results: Iterable[LayerResult]) -> Network:
+    def network(self, results: Iterable[LayerResult | LayerFront]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""
         layers = tuple(result.layer for result in results)
         omissions = tuple(each.omission() for each in self.omissions)
@@ -101,6 +114,7 @@ class NetworkPart(Document):
             parameters=parameters,
             order=order,
             run=own,
+            parts=tuple(each.part() for each in self.parts),
         )
 
 
@@ -119,7 +133,7 @@ class CountedDocument(Document):
 
     operations: Number
     share: Number | None = None
-    """The share in all multiply-accumulates; earlier versions did not state it."""
+    """The share in all multiply-accumulates; None where these are not all known."""
     left_out: Number = Fraction(0)
     uncounted: Names = ()
 

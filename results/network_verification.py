@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
-from ithaca.files.messages import errors_at
+from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.results.verification import same_shortfalls
 from ithaca.solver.options import Budget, SolveOptions
@@ -29,9 +29,9 @@ from ithaca.studies.runs import simulated_again
 from ithaca.workloads.networks.network import Network
 
 
-def as_stated(words: str) -> Check:
+def as_stated(words: str, what: str = "no figure depends on it") -> Check:
     """A check for words of a file that its answer does not depend on."""
-    return Check("as stated", f"{words}: no figure depends on it, it is not checked", True)
+    return Check("as stated", f"{words}: {what}, it is not checked", True)
 
 
 def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Check]:
@@ -67,6 +67,8 @@ def verify_network(result: NetworkResult, options: SolveOptions) -> Iterator[Che
         )
     if words := "; ".join(_words(result.network)):
         yield as_stated(words)
+    if words := "; ".join(_runs(result.network)):
+        yield as_stated(words, "only speeds of a phase and shares of parts rest on it")
     if not result.share.whole:
         yield as_stated(f"the total is of {result.share.statement}")
     if result.mode == SHARED_DATAFLOW and any(r.answer.shortfalls for r in result.layers):
@@ -130,6 +132,20 @@ def _words(network: Network) -> Iterator[str]:
             yield f"{layer.name} stands for {', '.join(layer.sources)}{was}"
 
 
+def _runs(network: Network) -> Iterator[str]:
+    """Words of a file about the networks that one joins, and about phases of models."""
+    for part in network.parts:
+        sizes = "".join(f", {name}={value}" for name, value in part.parameters)
+        yield f"{counted(part.runs, 'run')} of {part.name}{sizes}"
+    for run in (network.run, *(part.run for part in network.parts)):
+        if run is not None:
+            yield (
+                f"{quoted(run.phase)} of {run.batch} × {counted(run.tokens, 'position')}: "
+                f"{run.weights} words of weights, {run.read} read, {run.cache} kept of earlier "
+                "positions"
+            )
+
+
 def _check_designs(result: NetworkResult) -> None:
     """Refuse layers whose designs are not all that were asked for, but for those that failed."""
     failed = {failure.place for failure in result.failures}
@@ -189,10 +205,12 @@ def _search_again(
     result: NetworkResult, total: Total, fusing: Fusing, budget: Budget
 ) -> Iterator[Check]:
     """Repeat the search over what stays on chip, and that of the layers where nothing does."""
+    alone: list[Total] = []
 
     def solve(search: SolveOptions) -> Total | None:
         again = _fused(result, result.request, search)
         assert again.fusing is not None
+        alone.append(again.fusing.without)
         for index, (edge, other) in enumerate(zip(fusing.edges, again.fusing.edges, strict=True)):
             if other.fits and not edge.fits:
                 raise InputError(
@@ -206,10 +224,13 @@ def _search_again(
         solve(time_for(total.certificate, budget.share(left + 1)))
     words = claimed_total(result, total)
     yield Check("total", *repeat(total, solve, budget.share(left), "total", words=words))
-    apart, search = (
-        partial(total_again, result, result.request, fused=False),
-        budget.share(left - 1),
-    )
+
+    def apart(search: SolveOptions) -> Total | None:
+        if alone and alone[-1].certificate.status.proven:  # on the way
+            return alone[-1]
+        return total_again(result, result.request, search, fused=False)
+
+    search = budget.share(left - 1)
     yield Check("unfused", *repeat(fusing.without, apart, search, "fusing", evaluated=False))
 
 

@@ -48,7 +48,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
     statements = (lost_statements, run_statements, kept_statements)
     for statement in (line for each in statements for line in each(result)):
         term, _, text = statement.partition(": ")
-        yield Fact(term.lower(), text)
+        yield Fact(term.lower(), text, detail=statement.startswith("Lost"))
     for layer in dict.fromkeys(replace(layer, count=1) for layer in network.layers):
         if layer.folded is not None:
             sizes = " ".join(f"{name}={n}" for name, n in layer.nest.settings.items())
@@ -64,7 +64,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
         ]
         if operators:
             what = "element by element" if kind is OmissionKind.ELEMENTWISE else "data movement"
-            yield Fact("left out", f"{', '.join(operators)} ({what})")
+            yield Fact("left out", f"{', '.join(operators)} ({what})", detail=True)
     yield from result.remarks
 
 
@@ -94,11 +94,11 @@ def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
     """
     (what, mine), (_, whole) = map(whole_taken, (result, other))
     if mine is None or whole is None:
-        difference = "no difference is known"
-    else:
-        difference = "the same" if whole == mine else "more" if whole > mine else "less"
-        if mine and whole != mine:
-            difference = f"{percent(abs(whole - mine) / abs(mine))} {difference}"
+        missing = "this result" if mine is None else "that one"
+        return Fact("compared", f"{name}: cannot be compared, as {missing} has no total")
+    difference = "the same" if whole == mine else "more" if whole > mine else "less"
+    if mine and whole != mine:
+        difference = f"{percent(abs(whole - mine) / abs(mine))} {difference}"
     proven = (
         ""
         if other.total is None

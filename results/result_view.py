@@ -21,6 +21,9 @@ VIEWS: Registry[Callable[[Result], Iterator[Block]]] = Registry("result views")
 #: Above the table of all designs.
 ALL = "all designs"
 
+#: How many other designs one line names.
+OTHERS = 3
+
 
 def result_view(result: Result) -> View:
     """The answer and its proof, its loops, what it takes in parts, and what binds: as its family
@@ -120,8 +123,10 @@ def breakdown(best: Solution) -> Iterator[Block]:
     assert best.configuration is not None
     parts = best.profile.breakdown(best.configuration, best.metrics)
     if parts is not None:
-        yield tabled(parts.rows, parts.left)
-        yield from parts.words
+        yield tabled(parts.rows, parts.left, detail=True)
+        for line in parts.words:
+            term, _, text = line.partition(": ")
+            yield Fact(term, text, detail=True)
 
 
 def design_cells(solution: Solution) -> list[tuple[str, str]]:
@@ -137,7 +142,7 @@ def design_table(
     rows = []
     for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
         certificate = solution.certificate
-        beaten = certificate.termination is Termination.BEATEN
+        beaten = certificate.beaten
         outcome: Status | Termination = Termination.BEATEN if beaten else certificate.status
         rows.append(
             [
@@ -154,4 +159,25 @@ def design_table(
             ]
         )
     texts = {"status", *(name for name, _ in cells(result.designs[0]))}
-    return tabled(rows, texts, ALL)
+    return tabled(rows, texts, ALL, detail=True)
+
+
+def others_fact(result: Result) -> Iterator[Fact]:
+    """The facts on all designs: their bound; and the others, the best of them first, with what they
+    take more. None where there is one design."""
+    best = result.best
+    others = [s for s in result.designs if s is not best]
+    if best is None or best.value is None or not others:
+        return
+    known = sorted((s for s in others if s.value is not None), key=lambda s: s.value or 0)
+    parts = []
+    for solution in known[:OTHERS]:
+        assert solution.value is not None
+        more = (solution.value - best.value) / abs(best.value or Fraction(1))
+        apart = f" ({float(more):+.1%})" if more else " (the same)"
+        parts.append(f"{solution.design} {number(solution.value)}{apart}")
+    if left := len(others) - len(parts):
+        parts.append(f"{left} more" if parts else f"{left}, without a configuration")
+    if (bound := result.lower_bound) is not None:
+        yield Fact("bound", f"{number(bound)} of all {len(result.designs)} designs: none is below")
+    yield Fact("others", "; ".join(parts))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from ithaca.files.numbers import counted, number, percent, rounded
@@ -12,6 +13,9 @@ from ithaca.results.wording import microjoules
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.network import Run
 
+#: Bytes of a word of weights, and of one of what is kept of earlier positions, where known.
+WordBytes = tuple[Fraction | None, Fraction | None]
+
 #: Bytes of a MB and of a GB, as bandwidths count them.
 _MB, _GB = 10**6, 10**9
 
@@ -20,7 +24,9 @@ _DECODE, _IMAGE = "decode", "image"
 
 
 def run_facts(
-    result: NetworkResult, word_bytes: int | None = None, memory: Memory | None = None
+    result: NetworkResult,
+    sizes: Callable[[NetworkResult], WordBytes] | None = None,
+    memory: Memory | None = None,
 ) -> Iterator[Fact]:
     """Facts on a phase of a model, layer after layer; none where the network is no such, or layers
     run side by side, and no times where multiplications are left out.
@@ -29,13 +35,15 @@ def run_facts(
     ----------
     result : NetworkResult
         The answer.
-    word_bytes : int, optional
-        Bytes of a word of weights, and of what is kept of earlier positions; words are counted
-        where they are not known.
+    sizes : callable, optional
+        Bytes of a word of weights, and of one of what is kept of earlier positions, of an answer;
+        words are counted where they are not known.
     memory : Memory, optional
         The memory beside the device.
     """
     run = result.network.run
+    if result.network.parts:
+        yield from _parts(result, sizes, memory)
     if run is None or len(result.arrays) > 1:
         return
     metric = "time" if result.sum_of("time") else "latency"
@@ -45,9 +53,10 @@ def run_facts(
         yield Fact(run.phase, "; ".join(_speed(run, total, energy, in_time=metric == "time")))
         without = "; what is left out is not counted" if result.network.unsupported else ""
         yield Fact("shares", f"{_shares(result, metric, total)}{without}")
-    yield Fact("memory", _memory(run, word_bytes, memory))
-    if total and metric == "time" and word_bytes is not None:
-        read = Fraction(run.read * word_bytes, _MB)
+    weights, kept = (None, None) if sizes is None else sizes(result)
+    yield Fact("memory", _memory(run, weights, kept, memory))
+    if total and metric == "time" and weights is not None:
+        read = run.read * weights / _MB
         rate = read / total  # MB a ms: GB/s
         of = ""
         if memory is not None:
@@ -56,9 +65,56 @@ def run_facts(
         yield Fact("weights", f"{rounded(read)} MB to be read each run: {rounded(rate)} GB/s{of}")
 
 
+def _parts(
+    result: NetworkResult,
+    sizes: Callable[[NetworkResult], WordBytes] | None,
+    memory: Memory | None,
+) -> Iterator[Fact]:
+    """Facts on each of several networks, the one that takes most first."""
+    if len(result.arrays) > 1:  # which may share out the runs of a layer, and work side by side
+        yield from (Fact(part.name, counted(part.runs, "run")) for part in result.network.parts)
+        return
+    metric = "time" if result.sum_of("time") else "latency"
+    parts = [(part, result.of_part(part)) for part in result.network.parts]
+    taken = {part.name: part.runs * (own.sum_of(metric) or 0) for part, own in parts}
+    whole = sum(taken.values())
+    for part, own in sorted(parts, key=lambda each: -taken[each[0].name]):
+        each, runs = own.sum_of(metric), counted(part.runs, "run")
+        text = runs
+        if each and whole:
+            unit = "ms" if metric == "time" else "cycles"
+            one = rounded(each) if metric == "time" else number(each)
+            share = percent(taken[part.name] / whole)
+            text = f"{share} of the {metric}: {runs} of {one} {unit}"
+        yield Fact(part.name, text)
+        for fact in run_facts(own, sizes, memory):
+            term = "" if fact.term == part.name else f"{fact.term}: "
+            yield Fact("", f"{term}{fact.text}", fact.detail)
+
+
+def rate(result: NetworkResult) -> tuple[str, Fraction] | None:
+    """The unit of work of a network, such as a token, and how many are done in a second; None where
+    its time is not known, or not that of all its multiplications."""
+    total, run = result.sum_of("time"), result.network.run
+    if not total or not result.share.whole or len(result.arrays) > 1:
+        return None
+    if result.network.parts:  # of several networks all runs together
+        return "round", 1000 / total
+    each: int | None
+    what, each = "input", dict(result.network.parameters).get("batch")
+    if run is not None:
+        what, each = _counted(run)
+    return ("run", 1000 / total) if each is None else (what, each * 1000 / total)
+
+
+def _counted(run: Run) -> tuple[str, int]:
+    """The unit of work of a run, and how many it does."""
+    return ("image", run.batch) if run.phase == _IMAGE else ("token", run.rows)
+
+
 def _speed(run: Run, total: Fraction, energy: Fraction | None, *, in_time: bool) -> Iterator[str]:
     """Tokens or images a second, how long one takes, and its energy."""
-    what, each = ("image", run.batch) if run.phase == _IMAGE else ("token", run.rows)
+    what, each = _counted(run)
     if in_time:
         side = f", {run.batch:,} side by side" if run.batch > 1 else ""
         yield f"{rounded(each * 1000 / total)} {what}s/s{side}"
@@ -75,24 +131,29 @@ def _shares(result: NetworkResult, metric: str, total: Fraction) -> str:
     """The share of each kind of work, largest first."""
     parts: dict[str, Fraction] = {}
     for layer in result.layers:
-        name = layer.layer.name.rpartition(".")[2]
+        name = re.split(r"[./]", layer.layer.name)[-1]
         own = layer.layer.count * layer.answer.metrics[metric]
         parts[name] = parts.get(name, Fraction(0)) + own
     largest = sorted(parts.items(), key=lambda part: -part[1])
     return ", ".join(f"{name} {percent(part / total)}" for name, part in largest)
 
 
-def _memory(run: Run, word_bytes: int | None, memory: Memory | None) -> str:
-    """Sizes of weights and of what is kept, beside what the memory holds."""
-    unit, each = ("million words", 1) if word_bytes is None else ("MB", word_bytes)
-    weights, kept = run.weights * each, run.cache * each
-    text = f"weights {rounded(Fraction(weights, _MB))} {unit}"
-    if kept:
-        text += f", kept of earlier positions {rounded(Fraction(kept, _MB))} {unit}"
-    if word_bytes is None:
+def _memory(run: Run, each: Fraction | None, other: Fraction | None, memory: Memory | None) -> str:
+    """Sizes of weights and of what is kept, beside what the memory holds; ``each`` and ``other``
+    are bytes of a word of these."""
+
+    def amount(words: int, size: Fraction | None) -> str:
+        known = (Fraction(words), "million words") if size is None else (words * size, "MB")
+        return f"{rounded(known[0] / _MB)} {known[1]}"
+
+    text = f"weights {amount(run.weights, each)}"
+    if run.cache:
+        text += f", kept of earlier positions {amount(run.cache, other)}"
+    if each is None or (run.cache and other is None):
         return text
+    weights, kept = run.weights * each, run.cache * (other or 0)
     if memory is None or memory.capacity is None:
-        return f"{text}; the platform states no capacity"
-    whole = f"{rounded(Fraction(weights + kept, _GB))} GB of {rounded(memory.capacity)} GB"
+        return f"{text}; no capacity of the memory is stated"
+    whole = f"{rounded((weights + kept) / _GB)} GB of {rounded(memory.capacity)} GB"
     fits = weights + kept <= memory.capacity * _GB
     return f"{text}: {whole}" if fits else f"{text}: {whole}, which DO NOT FIT"

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.numbers import json_ready
+from ithaca.files.writing import Schema
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.documents import Document, Number
 from ithaca.formulations.families import FAMILIES, UNNAMED, family_of
@@ -26,8 +27,11 @@ from ithaca.solver.documents import (
 )
 from ithaca.solver.solution import Solution
 
-#: Metrics of which earlier versions recorded multiples: mW of power, and µm² of area.
-EARLIER_UNITS = {"power": 1000, "area": 10**6}
+
+class TilingPart(Document):
+    """A configuration; its field ``tiling`` is of the family's own type."""
+
+    tiling: Any
 
 
 class SolutionPart(Document):
@@ -42,7 +46,7 @@ class SolutionPart(Document):
 class FirstPart(Document):
     """The fields that every document begins with."""
 
-    schema_: Literal["ithaca/1"]
+    schema_: Schema
     family: str = UNNAMED
 
 
@@ -53,19 +57,12 @@ class UnrestrictedDocument(Document):
     certificate: ProofDocument
 
 
-class FreeDocument(UnrestrictedDocument):
-    """The unrestricted optimum of one workload; its designs follow from the question, which not all
-    versions stated."""
-
-    designs: Annotated[list[dict[str, Any]] | None, Field(exclude=True)] = None
-
-
 class ResultPart(Document):
     """The solutions of all designs."""
 
     best: Any
     designs: list[Any]
-    unrestricted: FreeDocument | None = None
+    unrestricted: UnrestrictedDocument | None = None
     runs: list[RunDocument] = Field(default_factory=list)
 
 
@@ -83,6 +80,15 @@ def result_model(family: Family[Any]) -> type[ResultPart]:
         "designs": (Annotated[list[solution], Field(min_length=1)], ...),
     }
     model: type[ResultPart] = create_model("ResultDocument", __base__=bases, **fields)
+    return model
+
+
+@cache
+def tiling_model(family: Family[Any]) -> type[TilingPart]:
+    """The model of the configuration alone, as a family writes it."""
+    model: type[TilingPart] = create_model(
+        "TilingDocument", __base__=TilingPart, tiling=(family.tiling, ...)
+    )
     return model
 
 
@@ -115,7 +121,7 @@ def head_fields(
 
 
 def platform_fields(name: str, limits: Sequence[Limit]) -> dict[str, Any]:
-    """The fields of a device with its limits, and units of what had others in earlier versions."""
+    """The fields of a device with its limits, and the units of those that have several."""
     bounds = tightest(limits)
     units = {metric: unit for metric, unit in STATED_UNITS.items() if metric in bounds}
     return {"name": name, "limits": bounds, "units": units}
@@ -153,22 +159,10 @@ def stated_family(name: Any, path: Path) -> Family[Any]:
     return FAMILIES[name]
 
 
-def agree(recorded: Any, model: Any, at: str) -> bool:
-    """Whether a leaf of a document is what the model computes, perhaps as earlier versions wrote
-    it: large numbers as the nearest doubles, power and area in other units.
-
-    Parameters
-    ----------
-    recorded, model : object
-        The leaf, and what the model computes.
-    at : str
-        Its place in the document.
-    """
+def agree(recorded: Any, model: Any) -> bool:
+    """Whether a leaf of a document is what the model computes, or the double nearest to it."""
     if recorded == model and isinstance(recorded, bool) == isinstance(model, bool):
         return True
     if any(isinstance(n, bool) or not isinstance(n, int | float) for n in (recorded, model)):
         return False
-    if isinstance(recorded, float) and recorded == float(min(model, 1e300)):
-        return True
-    factor = EARLIER_UNITS.get(at.rpartition(".metrics.")[2])
-    return factor is not None and bool(abs(recorded - factor * model) <= 1e-12 * abs(recorded))
+    return isinstance(recorded, float) and recorded == float(min(model, 1e300))

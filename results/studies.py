@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, create_model
 
@@ -22,6 +22,8 @@ from ithaca.studies.grid import Index
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.whatif import Study, StudyPoint
+
+Whole = Annotated[int, Field(ge=0)]
 
 
 class ConfigurationDocument(Document):
@@ -85,10 +87,10 @@ class StepDocument(Document):
     minimised: str
     under: dict[str, dict[Literal["<", "<="], Number]]
     minimum: Number | None
-    designs_solved: int
-    designs_known: int
-    nodes: int
-    seconds: float
+    designs_solved: Whole
+    designs_known: Whole
+    nodes: Whole
+    seconds: Annotated[float, Field(ge=0)]
 
 
 class FrontPointDocument(ConfigurationDocument):
@@ -108,8 +110,8 @@ class FrontDocument(FirstPart):
     objectives: list[str]
     complete: bool
     unfinished: str | None
-    nodes: int
-    seconds: float
+    nodes: Whole
+    seconds: Annotated[float, Field(ge=0)]
     points: list[FrontPointDocument]
     completeness: list[StepDocument]
     among: str = ""
@@ -209,7 +211,7 @@ def _configuration(solution: Solution | FrontPoint) -> dict[str, Any]:
     return configuration_fields(solution.problem, solution.configuration)
 
 
-def _marginal(marginal: Marginal) -> dict[str, Any]:
+def _marginal(marginal: Marginal[Solution]) -> dict[str, Any]:
     return {
         "limit": marginal.limit.metric,
         "from": marginal.limit.bound,

@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
 
-from ithaca.files.numbers import counted, number, percent
+from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.formulations.directions import goal
 from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
@@ -16,14 +18,18 @@ from ithaca.results.wording import bound_cells, limited_metrics, metric_label, s
 from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.runs import not_run
+from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
 from ithaca.studies.marginal import Marginal
 from ithaca.studies.region import Vector
 from ithaca.studies.whatif import Study, StudyPoint
 
+#: Points whose times are not known.
+NO_TIMES: Mapping[Index, Fraction | None] = MappingProxyType({})
 
-def _front(objectives: Sequence[str], points: Sequence[tuple[str, Vector]]) -> Iterator[str]:
+
+def front_lines(objectives: Sequence[str], points: Sequence[tuple[str, Vector]]) -> Iterator[str]:
     """The ends of a front, and of two objectives the step that buys most for least.
 
     Parameters
@@ -59,9 +65,13 @@ def _front(objectives: Sequence[str], points: Sequence[tuple[str, Vector]]) -> I
 
 
 def grid_statements(
-    objective: str, axes: Sequence[StudyAxis], cells: Mapping[Index, Cell]
+    objective: str,
+    axes: Sequence[StudyAxis],
+    cells: Mapping[Index, Cell],
+    times: Mapping[Index, Fraction | None] = NO_TIMES,
 ) -> Iterator[str]:
-    """The best point of a study, and the values along each axis through it.
+    """The best point of a study, and the values along each axis through it: the fastest, where
+    cycles are minimised and points differ by their clocks.
 
     Parameters
     ----------
@@ -71,6 +81,8 @@ def grid_statements(
         What is varied.
     cells : mapping
         What came of every point.
+    times : mapping, optional
+        How long points take (ms), where that is known.
 
     Yields
     ------
@@ -80,18 +92,36 @@ def grid_statements(
     reached = {index: cell.value for index, cell in cells.items() if cell.value is not None}
     if not reached:
         return
-    best = min(reached, key=lambda index: reached[index])
+    timed = _by_time(objective, reached, times)
+    best = min(reached, key=lambda index: (timed or reached)[index])
     place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
     proof = cells[best].certificate.stated(cells[best].basis)
-    yield f"Best: {objective} {number(reached[best])} at {place or 'its point'} ({proof})."
+    least = f"{objective} {number(reached[best])} at {place or 'its point'}"
+    by = f"{rounded(timed[best])} ms, the least time, as clocks differ; " if timed else ""
+    yield f"Best: {least} ({by}{proof})."
     for position, axis in enumerate(axes):
         values = []
         for step, label in enumerate(axis.labels):
             cell = cells[(*best[:position], step, *best[position + 1 :])]
             status = cell.certificate.status.value
-            values.append(f"{label}: {status if cell.value is None else number(cell.value)}")
+            value = status if cell.value is None else number(cell.value)
+            step_time = timed.get((*best[:position], step, *best[position + 1 :]))
+            took = "" if step_time is None else f" ({rounded(step_time)} ms)"
+            values.append(f"{label}: {value}{took}")
         others = ", all else as at the best" if len(axes) > 1 else ""
         yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
+
+
+def _by_time(
+    objective: str,
+    reached: Mapping[Index, Fraction],
+    times: Mapping[Index, Fraction | None],
+) -> dict[Index, Fraction]:
+    """The times of points by which their cycles compare; empty where cycles do that."""
+    known = {index: time for index in reached if (time := times.get(index))}
+    clocks = {reached[index] / time for index, time in known.items()}
+    same = objective.strip() != "latency" or len(clocks) < 2 or known.keys() != reached.keys()
+    return {} if same else known
 
 
 def front_statements(front: Front) -> tuple[str, ...]:
@@ -99,7 +129,7 @@ def front_statements(front: Front) -> tuple[str, ...]:
     another."""
     texts = [objective.text for objective in front.objectives]
     points = [(point.problem.design.name, point.values) for point in front.points]
-    lines = _front(texts, points) if points else [f"No point: {front.failure}."]
+    lines = front_lines(texts, points) if points else [f"No point: {front.failure}."]
     many = f"{counted(len(points), 'point')} ({front.status}{front.basis}{as_stated(front)})"
     return (f"Front: {front.title}, {goal(texts)}; {many}.", *lines)
 
@@ -162,7 +192,9 @@ def study_statements(study: Study) -> tuple[str, ...]:
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
     lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
     if study.objective != "objective":
-        lines += grid_statements(study.objective, study.axes, study.cells)
+        answers = {index: point.answer.configured for index, point in study.points.items()}
+        times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
+        lines += grid_statements(study.objective, study.axes, study.cells, times)
     return (*lines, *(f"Remark: {line}." for line in study_remarks(study)))
 
 
@@ -171,7 +203,7 @@ def study_remarks(study: Study) -> list[str]:
     lines = []
     for index, point in study.points.items():
         labels = study.labels(index).items()
-        place = ", ".join(f"{name} = {_label(label)}" for name, label in labels)
+        place = ", ".join(f"{name} = {label_text(label)}" for name, label in labels)
         start = f"{place}: " if place else ""
         if point.marginals:
             lines.append(start + "; ".join(marginal_text(m, point) for m in point.marginals))
@@ -193,9 +225,11 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
         metrics = {} if answer.configured is None else answer.configured.metrics
-        row = [(name, _label(label)) for name, label in study.labels(index).items()]
+        row = [(name, label_text(label)) for name, label in study.labels(index).items()]
         design = point.problems[0].design
-        row.append((metric_label(study.objective, design), number(answer.value)))
+        varied = study.objective in dict(row)  # the objective itself
+        heading = "value" if varied else metric_label(study.objective, design)
+        row.append((heading, number(answer.value)))
         row += bound_cells(certificate) if unproven else []
         row.append(("status", certificate.stated(point.basis)))
         row.append(("best design", "–" if answer.configured is None else answer.design))
@@ -205,9 +239,24 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
     return rows
 
 
-def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
+def marginal_text(marginal: Marginal[Solution], point: StudyPoint) -> str:
     """The worth of a limit in words, such as ``dsp +5 %: latency −4.1 %``."""
-    objective = point.problems[0].objective.text
+    by = not_run([marginal.after.problem.design])
+    return worth_text(marginal, point.problems[0].objective.text, by)
+
+
+def worth_text(marginal: Marginal[Any], objective: str, by: str = "") -> str:
+    """The worth of a limit in words.
+
+    Parameters
+    ----------
+    marginal : Marginal
+        The optimum with the limit raised.
+    objective : str
+        What is minimised.
+    by : str, optional
+        Words on what proves it, where it is proven.
+    """
     before = marginal.limit.bound
     step = 100 * (marginal.raised.bound - before) / abs(before) if before else Fraction(0)
     head = f"{marginal.limit.metric} +{float(step):g} %: "
@@ -223,11 +272,11 @@ def marginal_text(marginal: Marginal, point: StudyPoint) -> str:
             if abs(change) >= 0.1
             else f"{objective} {sign}{abs(change):.2g} %"
         )
-    by = not_run([marginal.after.problem.design])
     return head + text + (by if marginal.proven else " (not proven)")
 
 
-def _label(label: str | int | float) -> str:
+def label_text(label: str | int | float) -> str:
+    """A coordinate of a point, as tables show it."""
     return (
         label
         if isinstance(label, str)

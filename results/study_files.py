@@ -7,9 +7,11 @@ must be the document that was read. What it says to be proven is stated, not pro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +19,23 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import json_number
-from ithaca.files.writing import SCHEMA
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.documents import number
-from ithaca.formulations.families import profile_of
+from ithaca.formulations.families import family_of, profile_of
 from ithaca.formulations.platform import Share
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.results.files import (
-    NOTHING,
     check_proof,
     check_same,
     read_problems,
-    read_result,
     read_shortfalls,
+    read_solution,
 )
+from ithaca.results.schema import tiling_model
 from ithaca.results.studies import (
+    AxisDocument,
     FrontDocument,
     PointDocument,
     StepDocument,
@@ -42,15 +44,15 @@ from ithaca.results.studies import (
     question_fields,
     study_document,
 )
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.documents import read_runs
 from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front, FrontPoint, check_objectives
 from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.marginal import Marginal, raisable_limits
 from ithaca.studies.prover import ProofStep
-from ithaca.studies.region import Bound, dominates
-from ithaca.studies.titles import study_title
+from ithaca.studies.region import Bound, undominated
+from ithaca.studies.titles import places_text, study_title
 from ithaca.studies.whatif import Study, StudyPoint
 
 
@@ -58,24 +60,25 @@ def posed_problems(document: Mapping[str, Any], path: Path) -> tuple[Problem, ..
     """The problems that a file poses, one per design."""
     question = document.get("question")
     if not isinstance(question, Mapping) or not isinstance(question.get("designs"), list):
-        raise InputError(
-            "question is missing, which earlier versions did not "
-            "state; allowed: a file written anew"
-        )
+        raise InputError("question.designs is missing; allowed: the designs that were asked for")
     problems = read_problems(question, path)
     model = question_fields(problems, question["platform"]["name"])  # without an answer
     check_same(question, model, "question")
     return problems
 
 
+#: The certificate of a configuration of which nothing is proven.
+FEASIBLE = Certificate(Status.FEASIBLE, None, None, "none")
+
+
 def evaluated(
     question: Mapping[str, Any],
     problems: Sequence[Problem],
     stated: Mapping[str, Any],
-    value: Any,
     path: Path,
+    certificate: Certificate = FEASIBLE,
 ) -> Solution:
-    """Evaluate a configuration that a file states again.
+    """The configuration that a file states, evaluated by Fractions.
 
     Parameters
     ----------
@@ -84,37 +87,24 @@ def evaluated(
     problems : sequence of Problem
         What it poses, one per design.
     stated : Mapping
-        The part that states the configuration and its metrics.
-    value : object
-        The objective that is stated.
+        The part that states the configuration.
     path : Path
         The file.
-
-    Returns
-    -------
-    Solution
-        The configuration, of one design of the question.
+    certificate : Certificate, optional
+        What is stated to be proven of it.
 
     Raises
     ------
     InputError
-        If it is not what the model computes.
+        If it is of no design of the question, or not within its space and limits.
     """
     choice = {name: stated.get(name) for name in question["designs"][0]}
     if choice not in question["designs"]:
         raise InputError(f"a configuration is of no design of the question: {EDITED}")
-    among = problems[question["designs"].index(choice)].among  # as is said of all of its space
-    own = {
-        **choice,
-        "tiling": stated["tiling"],
-        "metrics": stated["metrics"],
-        "certificate": {"status": "feasible", **NOTHING, "among": among},
-    }
-    head = {**question, "objective": {**question["objective"], "value": value}}
-    head.pop("restriction", None)  # this is one of its designs
-    solution = read_result({"schema": SCHEMA, **head, "best": own, "designs": [own]}, path).best
-    assert solution is not None
-    return solution
+    problem = problems[question["designs"].index(choice)]
+    model = tiling_model(family_of(problem.design))
+    tiling = validated(model, {"tiling": stated["tiling"]}, path).tiling
+    return read_solution(problem, tiling, certificate, "best")
 
 
 def read_front(document: Any, path: Path) -> Front:
@@ -124,17 +114,18 @@ def read_front(document: Any, path: Path) -> Front:
         problems = posed_problems(document, path)
         question, names = document["question"], read.objectives
         objectives = check_objectives(names, problems[0].design.vocabulary)
+        check_distinct_points(question, document["points"])
         points = []
         for stated, point in zip(read.points, document["points"], strict=True):
-            solution = evaluated(question, problems, point, point["values"].get(names[0]), path)
+            solution = evaluated(question, problems, point, path)
             assert solution.configuration is not None
             proof = [_step(step, names) for step in stated.proof]
             points.append(
                 FrontPoint.of(solution.problem, solution.configuration, objectives, proof)
             )
-        for place, point in enumerate(points):
-            if any(dominates(other.values, point.values) for other in points if other != point):
-                raise InputError(f"points[{place}] is dominated by another: {EDITED}")
+        best = undominated((point.values, (place,)) for place, point in enumerate(points))
+        if worse := {*range(len(points))} - {place for _, (place,) in best}:
+            raise InputError(f"points[{min(worse)}] is dominated by another: {EDITED}")
         if points != sorted(points, key=lambda point: point.values):
             raise InputError(f"points are not in order of {names[0]}: {EDITED}")
         limits = problems[0].limits
@@ -151,6 +142,18 @@ def read_front(document: Any, path: Path) -> Front:
         )
         check_same(document, front_document(front), "")
     return front
+
+
+def check_distinct_points(question: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a configuration that is stated twice, before any is evaluated."""
+    places = dict[str, int]()
+    for place, point in enumerate(points):
+        choice = [point.get(name) for name in question["designs"][0]]
+        first = places.setdefault(json.dumps([choice, point["tiling"]], sort_keys=True), place)
+        if first != place:
+            raise InputError(
+                f"points[{place}] is the configuration of points[{first}]; allowed: each once"
+            )
 
 
 def _step(read: StepDocument, names: Sequence[str]) -> ProofStep:
@@ -170,11 +173,18 @@ def _step(read: StepDocument, names: Sequence[str]) -> ProofStep:
     )
 
 
+def check_count(axes: Sequence[AxisDocument], points: Sequence[Any]) -> None:
+    """Refuse more or fewer points than axes have, before any is evaluated."""
+    if prod(len(axis.values) for axis in axes) != len(points):
+        raise InputError(f"points are not those of axes: {EDITED}")
+
+
 def read_study(document: Any, path: Path) -> Study:
     """The what-if study that a document states, checked against the model."""
     read = validated(StudyDocument, document, path)
     with errors_at(path):
         names, stated = [axis.name for axis in read.axes], document["points"]
+        check_count(read.axes, stated)
         points = [
             _point(point, stated[place], path, f"points[{place}]")
             for place, point in enumerate(read.points)
@@ -185,7 +195,7 @@ def read_study(document: Any, path: Path) -> Study:
         ]
         axes = tuple(_axis(a.name, a.values, points[0].problems[0]) for a in read.axes)
         places = list(indices(axes))
-        if len(places) != len(points) or any(other != fixed[0] for other in fixed):
+        if any(other != fixed[0] for other in fixed):
             raise InputError(f"points are not those of axes: {EDITED}")
         percents = [known for p in points if (known := raised_by(p)) is not None]
         several = "architectures" if "architecture" in stated[0]["question"] else "platforms"
@@ -194,7 +204,7 @@ def read_study(document: Any, path: Path) -> Study:
             dict(zip(places, points, strict=True)),
             read.complete,
             percents[0] if percents else None,
-            {"title": study_title(fixed[0], f"several {several}"), **fixed[0]},
+            {"title": study_title(fixed[0], places_text(axes, several)), **fixed[0]},
         )
         check_same(document, study_document(study), "")
     return study
@@ -206,25 +216,12 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
         problems, question = posed_problems(stated, path), stated["question"]
         labels_follow(read.at, question, problems[0])
         certificate = read.certificate.certificate()
-        if read.shortfall and not read.shortfalls:
-            raise InputError(
-                "shortfalls is missing, which earlier versions did not "
-                "state; allowed: a file written anew"
-            )
         answer = Solution(problems[0], None, None, certificate)
         if stated["best"] is not None:
-            answer = evaluated(
-                question, problems, stated["best"], stated["objective"]["value"], path
-            )
-        if certificate.status is Status.OPTIMAL:  # a file states bounds as doubles
-            certificate = replace(certificate, lower_bound=answer.value)
-        check_proof(certificate, answer.value, "certificate")
-        limits = problems[0].limits
-        answer = replace(
-            answer,
-            certificate=certificate,
-            shortfalls=read_shortfalls(read.shortfalls, limits, "shortfalls"),
-        )
+            answer = evaluated(question, problems, stated["best"], path, certificate)
+        check_proof(answer.certificate, answer.value, "certificate")
+        falls = read_shortfalls(read.shortfalls, problems[0].limits, "shortfalls")
+        answer = replace(answer, shortfalls=falls)
         raised = raisable_limits(problems) if read.marginal else []
         if len(raised) != len(read.marginal):
             raise InputError(f"marginal is not of all limits that may bind: {EDITED}")

@@ -12,6 +12,8 @@ class Fact(NamedTuple):
 
     term: str
     text: str
+    detail: bool = False
+    """Whether short answers do without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Table:
     """Whether it opens on demand: the figures of a chart beside it."""
     plain: bool = False
     """Whether it does without borders, which takes less room."""
+    detail: bool = False
+    """Whether short answers do without it."""
     kind: ClassVar[str] = "table"
 
 
@@ -49,6 +53,7 @@ def tabled(
     caption: str = "",
     *,
     plain: bool = False,
+    detail: bool = False,
 ) -> Table:
     """A table of heading and cell of every column, row by row.
 
@@ -62,8 +67,10 @@ def tabled(
         A line above the table.
     plain : bool, optional
         Whether it does without borders.
+    detail : bool, optional
+        Whether short answers do without it.
     """
     columns = tuple(heading for row in rows[:1] for heading, _ in row)
     cells = tuple(tuple(cell for _, cell in row) for row in rows)
     places = frozenset(place for place, name in enumerate(columns) if name in texts)
-    return Table(caption, columns, cells, places, plain=plain)
+    return Table(caption, columns, cells, places, plain=plain, detail=detail)

@@ -19,7 +19,12 @@ LONGEST_NAME = 18
 def metric_label(text: str, design: Design) -> str:
     """A metric of a design with its unit; an expression has none."""
     metric = design.vocabulary.get(text.strip())
-    return text if metric is None else f"{text} ({metric.unit})"
+    return text if metric is None else headed(text, metric.unit)
+
+
+def headed(text: str, unit: str) -> str:
+    """The heading of a column of amounts in a unit, if they have one."""
+    return f"{text} ({unit})" if unit else text
 
 
 def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.solver.tables.model import Nodes
+from ithaca.solver.tables.table import picked
 from ithaca.solver.tables.tree import RowTree, split_boxes
 
 Bound = TypeVar("Bound")
@@ -99,7 +100,7 @@ class TreeSearch(ABC):
     def _open(self, nodes: Nodes, bounds: Floats) -> tuple[Nodes, Floats]:
         """The boxes that may still hold an improvement."""
         open_ = self._improving(bounds)
-        return (nodes, bounds) if open_.all() else (nodes[:, open_], bounds[:, open_])
+        return (nodes, bounds) if open_.all() else (picked(nodes, open_), picked(bounds, open_))
 
     def _examine(self, nodes: Nodes) -> None:
         """Bound boxes, take what improves among single configurations, and keep the others that are
@@ -107,14 +108,14 @@ class TreeSearch(ABC):
         bounds, open_ = self._bound(nodes)
         if not open_.any():
             return
-        nodes, bounds = nodes[:, open_], bounds[:, open_]
+        nodes, bounds = picked(nodes, open_), picked(bounds, open_)
         single = np.ones(bounds.shape[1], bool)
         for tree, node in zip(self._trees, nodes, strict=True):
             single &= tree.left.take(node) == 0
         if single.any():
             order = np.flatnonzero(single)[np.lexsort(bounds[::-1, single])]
-            self._take(nodes[:, order], bounds[:, order])
-            nodes, bounds = self._open(nodes[:, ~single], bounds[:, ~single])
+            self._take(picked(nodes, order), picked(bounds, order))
+            nodes, bounds = self._open(picked(nodes, ~single), picked(bounds, ~single))
         self._keep(nodes, bounds)
 
     def _keep(self, nodes: Nodes, bounds: Floats) -> None:
@@ -122,7 +123,9 @@ class TreeSearch(ABC):
         order = np.lexsort(bounds[::-1])
         for begin in range(0, order.size, self.batch):
             part = order[begin : begin + self.batch]
-            self._parts.push(tuple(bounds[:, part[0]].tolist()), (nodes[:, part], bounds[:, part]))
+            self._parts.push(
+                tuple(bounds[:, part[0]].tolist()), (picked(nodes, part), picked(bounds, part))
+            )
 
     def _rows(self, nodes: Nodes) -> list[int]:
         """The rows of a box of one configuration, or of each axis' first one: nodes have shape

@@ -147,6 +147,11 @@ class Certificate:
         return self.status.proven or self.empty
 
     @property
+    def beaten(self) -> bool:
+        """Whether the search ended as nothing is better than a rival."""
+        return self.termination is Termination.BEATEN
+
+    @property
     def statement(self) -> str:
         """The status in words, and those of further objectives."""
         return self.stated()

@@ -19,11 +19,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
+from ithaca.files.extras import check_installed
 from ithaca.files.messages import quoted
 from ithaca.solver.executor import (
-    AHEAD,
-    KEPT,
-    POLL,
     Executor,
     Job,
     KilledError,
@@ -35,9 +33,9 @@ from ithaca.solver.executor import (
     Tell,
     attempt,
     taken_apart,
-    without_script,
 )
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.processes import AHEAD, KEPT, POLL, without_script
 from ithaca.solver.progress import Progress
 
 if TYPE_CHECKING:
@@ -72,12 +70,7 @@ class Cluster(Executor):
     """
 
     def __init__(self, scheduler: str, threads: int) -> None:
-        try:
-            import distributed  # noqa: F401
-        except ImportError:
-            raise InputError(
-                "--scheduler needs the package distributed; pip install distributed installs it"
-            ) from None
+        check_installed("distributed")
         self._threads = threads
         self._local: Any = None
         self._client: Client | None = None
@@ -152,8 +145,8 @@ class Cluster(Executor):
                 client.cancel([future for _, future in under_way.values()], force=True)
 
     def _handed(self, common: object | None) -> Future[Any] | None:
-        """What jobs share, on the cluster: workers hand it on to each other, and make it anew where
-        the only one that had it is gone."""
+        """Data that jobs share, on the cluster: workers hand them on to each other, and make them
+        anew where the only one that had them is gone."""
         if common is None:
             return None
         known = next((own for own in self._shared if own[0] is common), None)

@@ -135,10 +135,10 @@ def read_further(
     InputError
         If they are not those of the problem, or contradict what is proven of them.
     """
-    then, value = certificate.then, problem.value(configuration)
-    further = problem.among_optima(value)
+    then = certificate.then
     if then is None:
         return certificate
+    further = problem.among_optima(problem.value(configuration))
     if further is None or certificate.status is not Status.OPTIMAL:
         raise InputError(f"{at}.then is stated; allowed: with optima of objectives in order")
     least, proof = further.value(configuration), then.certificate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ithaca.solver.executor import Executor, InProcess, Processes
+from ithaca.solver.executor import Executor, InProcess
 
 
 def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
@@ -16,4 +16,8 @@ def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
         from ithaca.solver.cluster import Cluster
 
         return Cluster(scheduler, threads)
-    return InProcess() if threads <= 1 else Processes(threads)
+    if threads <= 1:
+        return InProcess()
+    from ithaca.solver.processes import Processes
+
+    return Processes(threads)

@@ -10,7 +10,8 @@ from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.shortfall import CONTRADICTION, Shortfall, explain
+from ithaca.solver.reasons import CONTRADICTION, explain
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
 
@@ -67,7 +68,7 @@ def _smallest(
 def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> str:
     """The reason why no design is feasible, in one line, given limits that they cannot meet."""
     if faults:
-        return "; ".join(explain(faults, len(problems)))
+        return "; ".join(explain(faults, len(problems), problems[0].design.vocabulary))
     if not all(_is_empty(problem) for problem in problems):
         return CONTRADICTION
     relax = profile_of(problems[0].design).relaxable

@@ -8,7 +8,7 @@ of the problem do not prove that these rows stand for the others, bounds below t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -26,14 +26,14 @@ from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Axis, Rows
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
-from ithaca.solver.tables.affordable import affordable_axes
+from ithaca.solver.tables.affordable import affordable_axes, needed_axes
 from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import lower_problem, saturated
 from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
 from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, build_table, joined, pieces
+from ithaca.solver.tables.table import CandidateTable, build_table, ends_of, joined, picked, pieces
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -42,14 +42,30 @@ WORTHWHILE = 0.1
 #: Iterations of the largest tile from which on an axis is wide.
 WIDE = 1 << 12
 
+#: Values of columns that are kept while the ends of all of them are looked for (32 MB).
+MOST_KEPT = 1 << 22
+
 #: Configurations that are looked at one by one at most, and boxes in which they are searched for.
 MOST_CONFIGURATIONS, MOST_BOXES = 1500, 1 << 17
 
 #: The smallest and the largest value of columns.
 Ends = tuple[Floats, Floats]
 
+#: Rows of an axis with the values of its columns.
+Piece = tuple[Rows, Floats]
+
 #: What makes the rows of an axis, in chunks, as often as it is called.
 RowSource = Callable[[], Iterator[Rows]]
+
+
+@dataclass(frozen=True)
+class Made:
+    """Rows of an axis that a source makes."""
+
+    ends: Ends
+    """The smallest and the largest value of their columns."""
+    pieces: Iterable[Piece]
+    """The rows, to be gone through once."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +94,18 @@ class LevelSets:
 
     def tables(self, value: Fraction) -> list[CandidateTable] | None:
         """The rows that configurations of at most a value may have; None where there is none."""
-        sources: Sequence[RowSource] = [axis.rows for axis in self.axes]
+        axes = needed_axes(self.problem, self.axes, value)
+        sources: Sequence[RowSource] = [axis.rows for axis in axes]
         if self.wide:
-            lean_rows = [*map(_rows_of, self.axes, self._lean)]
-            few = self._rising.tables(self.axes, lean_rows, value)
+            lean = self._rising.lean(axes)
+            few = self._rising.tables(axes, [*map(_rows_of, axes, lean)], value)
             if few is None:
                 return None
             sources = [
                 partial(_once if own is None else own.like, dict(table.rows))
-                for own, table in zip(self._lean, few, strict=True)
+                for own, table in zip(lean, few, strict=True)
             ]
-        return self.bounds.tables(self.axes, sources, value)
+        return self.bounds.tables(axes, sources, value)
 
     def few_rows(self) -> list[CandidateTable]:
         """Tables of rows that waste nothing, among which there are good configurations."""
@@ -169,7 +186,8 @@ class Bounds:
         axes : sequence of Axis
             The axes.
         sources : sequence of RowSource
-            What makes the rows of each; those of wide axes are made twice, and never all kept.
+            What makes the rows of each; those of wide axes are made twice where they are many,
+            and never all kept.
         value : Fraction
             The largest value of the objective.
         """
@@ -177,15 +195,16 @@ class Bounds:
             None if _is_wide(axis) else self._whole(axis, source)
             for axis, source in zip(axes, sources, strict=True)
         ]
-        ends = [
-            self._ends(axis, source) if table is None else _ends_of(table.values)
+        made = [
+            self._made(axis, source) if table is None else Made(table.ends, ())
             for axis, source, table in zip(axes, sources, whole, strict=True)
         ]
+        ends = [each.ends for each in made]
         if any(low.size and low.min() == inf for low, _ in ends):
             return None
         tables = [
-            self._part(axes, number, source, ends, value) if table is None else table
-            for number, (source, table) in enumerate(zip(sources, whole, strict=True))
+            self._part(axes, number, own, ends, value) if table is None else table
+            for number, (own, table) in enumerate(zip(made, whole, strict=True))
         ]
         rows, before = sum(table.count for table in tables), inf
         while rows < (1 - WORTHWHILE) * before:
@@ -222,13 +241,21 @@ class Bounds:
     def _columns(self, axis: Axis) -> Sequence[Column]:
         return self.lowered.columns.get(axis.name, ())
 
-    def _ends(self, axis: Axis, source: RowSource) -> Ends:
-        columns = self._columns(axis)
+    def _made(self, axis: Axis, source: RowSource) -> Made:
+        """The ends of the rows that a source makes, and these themselves if they are few."""
+        columns, kept, size = self._columns(axis), list[Piece](), 0
         low, high = np.full(len(columns), inf), np.full(len(columns), -inf)
-        for _, values in self._pieces(Columns(columns, axis), source):
-            own = _ends_of(values)
+        for rows, values in (again := self._again(axis, source))():
+            own = ends_of(values)
             low, high = np.minimum(low, own[0]), np.maximum(high, own[1])
-        return low, high
+            size += values.size
+            kept = [*kept, (rows, values)] if size <= MOST_KEPT else []
+        return Made((low, high), kept if size <= MOST_KEPT else again())
+
+    def _again(self, axis: Axis, source: RowSource) -> Callable[[], Iterator[Piece]]:
+        """A function that makes the rows of an axis with their columns, in pieces, as often as it
+        is called."""
+        return partial(self._pieces, Columns(self._columns(axis), axis), source)
 
     def _whole(self, axis: Axis, source: RowSource) -> CandidateTable:
         """All rows that a source makes."""
@@ -240,19 +267,19 @@ class Bounds:
         self,
         axes: Sequence[Axis],
         number: int,
-        source: RowSource,
+        made: Made,
         ends: Sequence[Ends],
         value: Fraction,
     ) -> CandidateTable:
         """The rows of one axis that a value leaves, if the others are within their ends."""
-        columns, kept = [self._columns(axis) for axis in axes], list[tuple[Rows, Floats]]()
-        for rows, values in self._pieces(Columns(columns[number], axes[number]), source):
+        columns, kept = [self._columns(axis) for axis in axes], list[Piece]()
+        for rows, values in made.pieces:
             sources = piece_sources(self.lowered.bounds, columns, ends, number, values)
             open_ = self._open(sources, next(iter(rows.values())).size, value)
-            kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
+            kept.append(({name: v[open_] for name, v in rows.items()}, picked(values, open_)))
         return CandidateTable(axes[number], tuple(columns[number]), *joined(kept))
 
-    def _pieces(self, columns: Columns, source: RowSource) -> Iterator[tuple[Rows, Floats]]:
+    def _pieces(self, columns: Columns, source: RowSource) -> Iterator[Piece]:
         for chunk in source():
             for rows in pieces(chunk):
                 self.checkpoint()
@@ -294,10 +321,6 @@ class _LevelSearch(TreeSearch):
         if self._count <= MOST_CONFIGURATIONS:
             rows = [t.row.take(own) for t, own in zip(self._trees, nodes, strict=True)]
             self.leaves.append(np.stack(rows).astype(np.int64))
-
-
-def _ends_of(values: Floats) -> Ends:
-    return values.min(axis=1, initial=inf), values.max(axis=1, initial=-inf)
 
 
 def _is_wide(axis: Axis) -> bool:

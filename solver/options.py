@@ -11,6 +11,13 @@ from math import ceil
 
 from ithaca.files.clock import StoppedError, ending
 
+#: Share of the time to run what may be the best, where hardware takes simulated cycles.
+RUNNING = 0.1
+
+#: Share of a time limit that is kept to find out what a restriction to what a compiler builds
+#: costs.
+COMPARING = 0.2
+
 #: Boxes that a search bounds in a second, about: turns are measured by them where there is no time
 #: limit.
 BOXES_A_SECOND = 100_000
@@ -45,6 +52,11 @@ class SolveOptions:
     def elsewhere(self) -> SolveOptions:
         """The options for another process, which has a stop of its own and nobody to help."""
         return replace(self, stop=None, helpers=None)
+
+    def keeping(self, share: float) -> SolveOptions:
+        """The options with a share of the time kept for what follows."""
+        limit = self.time_limit
+        return self if limit is None else replace(self, time_limit=limit * (1 - share))
 
     @property
     def stopped(self) -> bool:

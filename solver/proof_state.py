@@ -1,10 +1,8 @@
-"""The state of a problem on its way to a proof, and the steps by which engines advance it.
-
-What options narrow a space to is searched first; the whole begins with the best that is there.
-"""
+"""The state of a problem on its way to a proof, and the steps by which engines advance it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
+from ithaca.files.extras import installed
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
@@ -68,7 +67,7 @@ class ProofState:
         self.problem, self._start = problem, start
         self._stage = stage or problem.stage
         self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
-        self.others = others and self._stage is None
+        self.others = others and self._stage is None and installed("cyipopt")
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
         self._methods: list[str] = []
         self._search: exact.ProvingSearch | None = None
@@ -159,7 +158,7 @@ class ProofState:
     def explore(
         self, options: SolveOptions, report: Report | None = None, most: float | None = None
     ) -> None:
-        """Go on with exact search; first its tables are built, with all the time there is.
+        """Go on with exact search, of narrower spaces first; tables are built with all the time.
 
         Parameters
         ----------
@@ -173,12 +172,13 @@ class ProofState:
         budget = Budget(options)
         if not reaches(self._ceiling, self.state, options):
             self._search, self._ceiling = None, None
+        if not self.closed(options):
+            part = most if self.staged else None
+            self._explore_narrower(Budget(budget.share().turn(part)), report)
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
-            own = Budget(budget.share().turn(most))
-            self._explore_narrower(own, report)
-            self._run(own.share())
+            self._run(budget.share().turn(most))
         self.seconds += budget.spent
         if self._exhausted:
             self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
@@ -242,8 +242,6 @@ class ProofState:
             or options.time_limit == 0
         ):
             return
-        from ithaca.solver.cpsat.engine import solve_cpsat
-
         state, budget, before = self.state, Budget(options), self.seconds
 
         def tell(progress: Progress) -> None:
@@ -253,12 +251,13 @@ class ProofState:
 
         known, limit = (state.incumbent, state.lower_bound), options.time_limit
         try:
+            from ithaca.solver.cpsat.engine import solve_cpsat
+
             solution = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
-        except (InputError, MemoryError):  # it cannot express the problem, or not in this memory
+        except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
             self._left_to_cpsat = False
             return
-        # it ends well before its time where it has said all it can; what stages leave open may be
-        # beyond it for ever
+        # it ends before its time where it has said all; what is left may be beyond it for ever
         self._cpsat_seconds += budget.spent
         early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
         self._left_to_cpsat = not early and self._cpsat_seconds < LAST
@@ -291,15 +290,16 @@ class ProofState:
             self._begin(StagedSearch(self.problem, self._stage, budget.options), STAGED)
             return True
         checkpoint = budget.options.checkpoint()
-        unlimited, asked = budget.options.time_limit is None, count(1)
+        limit, turns, began = budget.options.time_limit, count(1), time.process_time()
 
         def look_ahead() -> None:
             checkpoint()
-            late = next(asked) > PATIENT if unlimited else budget.spent > PATIENCE
+            spent = min(budget.spent, time.process_time() - began)  # others may have had the clock
+            late = next(turns) > PATIENT if limit is None else spent > PATIENCE
+            late = late and not exact.nearly_proven(self.problem, self.state.value)
             if self.others and not self._looked_ahead and late:
-                ahead = budget.part(EVOLUTION_SHARE)
-                self._look_ahead(ahead, EARLY_STAGES)
-                self._evolve(ahead)
+                self._look_ahead(budget.part(EVOLUTION_SHARE), EARLY_STAGES)
+                self._evolve(budget.part(EVOLUTION_SHARE))
                 if self.closed(budget.options):
                     raise StoppedError  # enough is known without tables
 
@@ -344,14 +344,14 @@ class ProofState:
             most = None  # there must be an answer
             if self._part is not None and self.state.value is not None:
                 most = max(self._part - course.seconds, 0.0)
-            options = budget.share().turn(most)
-            course.explore(replace(options, stop=stopped, rival=self.state.value), tell)
+            tops = [v for v in (self.state.value, budget.options.rival) if v is not None]
+            options = replace(budget.share().turn(most), rival=min(tops, default=None))
+            course.explore(replace(options, stop=stopped), tell)
             for other in (self, *self._narrower[1:]):
                 other.adopt_from(course)
             had_its_part = self._part is not None and course.seconds >= self._part
             foreign = self.state.value is None and course.state.value is not None
-            rest = replace(options, stop=None, rival=self.state.value)
-            if had_its_part or foreign or course.closed(rest):
+            if had_its_part or foreign or course.closed(replace(options, stop=None)):
                 self.state.boxes += course.state.boxes
                 del self._narrower[0]
             elif options.boxes is not None:

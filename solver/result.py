@@ -21,7 +21,6 @@ from ithaca.solver.solution import Solution
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
 #: Largest distance of factors in the neighbourhood of a result's best configuration.
 NEAR = 2
@@ -119,9 +118,9 @@ class Result(Answer):
         dataset: xr.Dataset = grid.dataset
         return dataset
 
-    def plot(self, path: str | Path | None = None) -> Figure:
+    def plot(self, path: str | Path | None = None) -> Any:
         """Draw the course of the search for the best configuration: its incumbent and bound over
-        samples, as a figure of matplotlib's, and to a file if one is named."""
+        samples, as a chart like other answers', and to a file if one is named."""
         return self.drawn(self.made("chart"), path)
 
     def seed(self, tool: str, path: str | Path | None = None, **options: Any) -> Any:

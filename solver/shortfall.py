@@ -1,18 +1,9 @@
-"""Causes of infeasible problems: limits that cannot be met, and how to say so."""
+"""Causes of infeasible problems: limits that cannot be met."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, log10
-
-from ithaca.files.numbers import number
-from ithaca.formulations.goals import is_requirement
-
-#: Why nothing is feasible although no limit by itself is at fault.
-CONTRADICTION = "the limits contradict each other, and raising a single one is not enough"
 
 #: The design of a limit that several problems miss together, whichever design they have.
 TOGETHER = "of all layers together"
@@ -36,81 +27,3 @@ class Shortfall:
     """Whether ``smallest`` is proven; otherwise it is a lower bound of it."""
     design: str
     """Name of the design that cannot meet it."""
-
-
-def explain(shortfalls: Sequence[Shortfall], designs: int) -> list[str]:
-    """One line per limit that would help so many infeasible designs, with the smallest value over
-    them that would do; then the same of what several problems miss together.
-
-    Limits of which searches did not tell in time whether they would help are named in a last line.
-    """
-    together = [shortfall for shortfall in shortfalls if shortfall.design == TOGETHER]
-    if 0 < len(together) < len(shortfalls):
-        alone = [shortfall for shortfall in shortfalls if shortfall.design != TOGETHER]
-        return [*explain(alone, designs), *explain(together, 1)]
-    open_ = list(
-        dict.fromkeys(shortfall.metric for shortfall in shortfalls if shortfall.smallest is None)
-    )
-    known = [
-        (shortfall.smallest, shortfall)
-        for shortfall in shortfalls
-        if shortfall.smallest is not None
-    ]
-    helpful = [each for each in known if each[1].others_kept]
-    if not helpful:
-        # a limit is at fault by itself only if no design meets it
-        counts = Counter(shortfall.metric for _, shortfall in known)
-        helpful = [each for each in known if counts[each[1].metric] == designs]
-    least: dict[str, tuple[Fraction, Shortfall]] = {}
-    for smallest, shortfall in sorted(helpful, key=lambda each: each[0]):
-        least.setdefault(shortfall.metric, (smallest, shortfall))
-    lines = [_line(*each, metric in open_) for metric, each in least.items()]
-    if left := [
-        metric for metric in open_ if metric not in least or not least[metric][1].others_kept
-    ]:
-        lines.append(
-            f"whether raising {' or '.join(left)} alone would do is "
-            "open, as the search ended before"
-        )
-    return lines or [CONTRADICTION]
-
-
-def _line(smallest: Fraction, shortfall: Shortfall, open_: bool) -> str:
-    if is_requirement(shortfall.metric):
-        return _unmet(smallest, shortfall)
-    value = rounded(smallest, up=shortfall.proven)
-    kept = " with the other limits as they are" if shortfall.others_kept else ""
-    partly = open_ and shortfall.others_kept  # of another design nothing is known
-    if not shortfall.proven:
-        of = " by this design" if partly else ""
-        least = f"no value below {value} could be met{of}{kept}, as far as is proven"
-    elif partly:
-        least = f"a value that would do, perhaps not the smallest,{kept} is {value}"
-    else:
-        least = f"the smallest that could be met{kept} is {value}"
-    bound = number(shortfall.bound)
-    return f"limit {shortfall.metric} = {bound} cannot be met; {least} (design {shortfall.design})"
-
-
-def _unmet(smallest: Fraction, shortfall: Shortfall) -> str:
-    """The line of a requirement, whose sides differ by so much at least."""
-    by = rounded(smallest, up=False)
-    kept = " with the limits as they are" if shortfall.others_kept else ""
-    known = "" if shortfall.proven else ", as far as is proven"
-    return (
-        f"requirement {shortfall.metric} cannot be met: it is missed by {by} at least{kept}"
-        f"{known} (design {shortfall.design})"
-    )
-
-
-def last_digit(value: Fraction) -> Fraction:
-    """The last digit of a value that is written: the fourth one that counts, or behind the
-    point."""
-    return Fraction(1, 10 ** (3 - floor(log10(abs(value))) if 0 < abs(value) < 1 else 4))
-
-
-def rounded(value: Fraction, *, up: bool) -> str:
-    """A value that would do (``up``), or a lower bound of it, as `number` writes it, rounded so
-    that this holds of what is written."""
-    digit = last_digit(value)
-    return number((ceil if up else floor)(value / digit) * digit)

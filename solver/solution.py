@@ -15,7 +15,7 @@ from ithaca.formulations.family import Profile
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Certificate, Further
-from ithaca.solver.shortfall import TOGETHER, Shortfall, explain, rounded
+from ithaca.solver.shortfall import TOGETHER, Shortfall
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,8 +83,13 @@ class Solution:
     def reasons(self) -> list[str]:
         """The reasons why there is no configuration: per limit at fault the smallest value that
         could be met; none if none is."""
+        if not self.shortfalls:
+            return []
+        from ithaca.solver.reasons import explain
+
         designs = {shortfall.design for shortfall in self.shortfalls} - {TOGETHER}
-        return explain(self.shortfalls, len(designs) or 1) if self.shortfalls else []
+        metrics = self.problem.design.vocabulary
+        return explain(self.shortfalls, len(designs) or 1, metrics)
 
     def explain(self) -> str:
         """The reasons in one line; empty if there is none."""
@@ -94,6 +99,8 @@ class Solution:
     def would_do(self) -> str:
         """The limits each of which is known to do with the others as they are, in words; empty if
         none is."""
+        from ithaca.solver.reasons import rounded
+
         known = {s.metric: s.smallest for s in self.shortfalls if s.proven and s.others_kept}
         return " or ".join(
             f"{x} = {rounded(n, up=True)}"

@@ -43,7 +43,7 @@ class Helpers:
     """Workers that one search may share."""
 
     executor: Executor = field(default_factory=InProcess)
-    """What runs tasks."""
+    """The executor of tasks."""
     enough: int = ENOUGH
     """Boxes from which on a search is split."""
     slice: int = SLICE
@@ -74,14 +74,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of a task."""
+    """The outcome of a task."""
 
     incumbent: Configuration | None
     """The best configuration known to it."""
     boxes: int
     """Boxes examined."""
     parts: tuple[Part, ...]
-    """Those left open."""
+    """The open boxes."""
 
 
 class Rounds:

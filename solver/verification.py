@@ -13,7 +13,7 @@ from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.again import WITHIN, by_whichever, provers
-from ithaca.solver.certificate import Certificate, Status, Termination
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
@@ -202,7 +202,7 @@ def verify(
     words = claimed(recorded, "no value", " re-evaluated")
     if not status.proven:
         at = f"{at}.certificate"
-        beaten = proof.lower_bound if proof.termination is Termination.BEATEN else None
+        beaten = proof.lower_bound if proof.beaten else None
 
         def solve(search: SolveOptions) -> Solution:
             if beaten is not None:  # a better configuration would make more of the same gap

@@ -24,6 +24,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from ithaca.files.clock import StoppedError, ending
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.algebra.expression import Expression
@@ -99,7 +100,8 @@ class FrontPoint:
         FrontPoint
             The point.
         """
-        problem = replace(problem, objective=objectives[0])
+        if problem.objective != objectives[0]:
+            problem = replace(problem, objective=objectives[0])
         metrics = problem.metrics(configuration)
         values = tuple(objective.value(metrics) for objective in objectives)
         return cls(problem, configuration, values, metrics, tuple(proof))
@@ -244,7 +246,13 @@ def pareto_front(
     targets = check_objectives(objectives, problems[0].design.vocabulary)
     budget = Budget(replace(options or SolveOptions(), gap=0.0, any_tie=True))
     points: list[FrontPoint] = []
-    equivalents = [equivalent_objective(problems, objective) for objective in targets]
+    try:
+        with ending():
+            equivalents = [equivalent_objective(problems, objective) for objective in targets]
+    except StoppedError:
+        early, made = _why_early(budget), provenance or {}
+        whole = tuple(problems)
+        return Front(targets, whole, (), early, (), 0, budget.spent, provenance=made)
     tell = (
         None if report is None else lambda design, progress: report(len(points), design, progress)
     )
@@ -264,6 +272,10 @@ def pareto_front(
         )
         search = _FrontSearch(tuple(problems), targets, equivalents, prover, points, max_points)
         return replace(search.run(budget), provenance=provenance or {})
+
+
+def _why_early(budget: Budget) -> str:
+    return "interrupted" if budget.options.stopped else "time was up"
 
 
 def check_objectives(
@@ -306,7 +318,7 @@ class _FrontSearch:
             if left:
                 unfinished = f"ended after {self.max_points} points, as asked"
         except UnfinishedError:
-            unfinished = "interrupted" if budget.options.stopped else "time was up"
+            unfinished = _why_early(budget)
         points = tuple(sorted(self.points, key=lambda p: p.values))
         none = not points and unfinished is None and not self.problems[0].feasible_among
         falls = all_shortfalls(self.problems, budget) if none else ()

@@ -41,11 +41,13 @@ class StudyAxis:
                 f"axis {self.name} has no values or not a label for "
                 "each; allowed: at least one value"
             )
-        for position, label in enumerate(self.labels):
-            if label in self.labels[:position]:
+        seen = set[str | int | float]()
+        for label in self.labels:
+            if label in seen:
                 raise InputError(
                     f"axis {self.name} has the value {label} twice; allowed: distinct values"
                 )
+            seen.add(label)
 
     @property
     def document(self) -> dict[str, Any]:

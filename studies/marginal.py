@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Generic, Protocol, TypeVar
 
 from ithaca.files.numbers import fraction, json_number
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
@@ -20,17 +21,32 @@ DEFAULT_PERCENT = Fraction(5)
 Solve = Callable[[Sequence[Problem], Sequence[Configuration | None]], Solution]
 
 
+class Proven(Protocol):
+    """An optimum, and what is proven of it."""
+
+    @property
+    def value(self) -> Fraction | None:
+        """The objective."""
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of its value."""
+
+
+P = TypeVar("P", bound=Proven)
+
+
 @dataclass(frozen=True)
-class Marginal:
+class Marginal(Generic[P]):
     """The optimum with one limit raised."""
 
     limit: Limit
     """As it was."""
     raised: Limit
     """As it is for ``after``."""
-    before: Solution
+    before: P
     """The best over all designs, with certificates."""
-    after: Solution
+    after: P
 
     @property
     def change(self) -> Fraction | None:
@@ -56,7 +72,7 @@ def marginal_values(
     *,
     solve: Solve | None = None,
     limits: Sequence[Limit] | None = None,
-) -> tuple[Marginal, ...]:
+) -> tuple[Marginal[Solution], ...]:
     """Solve again with every limit raised by itself: what each is worth at the optimum.
 
     Parameters

@@ -7,12 +7,17 @@ boxes that contain it; for m objectives every box yields up to m smaller ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 #: A point of objective space.
 Vector = tuple[Fraction, ...]
+
+#: Numbers of a vector, and what orders it among equals.
+Labelled = tuple[tuple[Any, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +87,40 @@ def split(boxes: Sequence[Region], point: Vector) -> list[Region]:
         ):
             kept.append(part)
     return kept
+
+
+def undominated(vectors: Iterable[Labelled]) -> list[Labelled]:
+    """The vectors that no other dominates, each with its label, in order; of equals the first."""
+    kept: list[Labelled] = []
+    if not (ordered := sorted(vectors)):
+        return kept
+    if len(ordered[0][0]) <= 3:
+        stairs = _Stairs()
+        for each in ordered:
+            if stairs.add(*each[0][1:]):
+                kept.append(each)
+        return kept
+    for each in ordered:
+        if not any(all(a <= b for a, b in zip(o[0], each[0], strict=True)) for o in kept):
+            kept.append(each)
+    return kept
+
+
+class _Stairs:
+    """Pairs of which none dominates another, by ascending first number."""
+
+    def __init__(self) -> None:
+        self._first: list[Any] = []
+        self._second: list[Any] = []
+
+    def add(self, first: Any = 0, second: Any = 0) -> bool:
+        """Add a pair unless one of the others is at most as much in both; whether it was added."""
+        place = bisect_right(self._first, first)
+        if place and self._second[place - 1] <= second:
+            return False
+        start = bisect_left(self._first, first)
+        end = start
+        while end < len(self._first) and self._second[end] >= second:
+            end += 1
+        self._first[start:end], self._second[start:end] = [first], [second]
+        return True

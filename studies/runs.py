@@ -9,7 +9,7 @@ from fractions import Fraction
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.numbers import number
-from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.options import Budget
 from ithaca.solver.result import Result
 from ithaca.solver.runs import Run, as_it_runs, run_of
 from ithaca.solver.solution import Solution
@@ -17,15 +17,6 @@ from ithaca.solver.solution import Solution
 #: A run is given up after so many calls of its checkpoint: 200 million turns of loops, whatever
 #: repeats counted once, some ten seconds.
 MOST_CALLS = 20
-
-#: Share of the time to run what may be the best, where hardware takes simulated cycles.
-RUNNING = 0.1
-
-
-def kept_share(options: SolveOptions, share: float) -> SolveOptions:
-    """The limits of a search, with a share of the time kept for what follows."""
-    limit = options.time_limit
-    return options if limit is None else replace(options, time_limit=limit * (1 - share))
 
 
 def with_runs(result: Result, budget: Budget) -> Result:

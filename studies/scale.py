@@ -17,6 +17,7 @@ from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import ceil, floor
 
+from ithaca.files.clock import poll
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (
     ONE,
@@ -92,7 +93,7 @@ def find_scale(problem: Problem, objective: Objective) -> Scale:
     Raises `InputError` if it is neither on a grid nor a quotient of what is, by what intervals show
     to be positive.
     """
-
+    poll()
     plain = replace(problem, limits=(), objective=objective)
     plain.check_divisors()
 

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
@@ -31,7 +31,7 @@ from ithaca.files.numbers import counted
 from ithaca.files.proving_code import proving_code
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.seals import is_sealed, own_key, seal
-from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
+from ithaca.files.writing import SCHEMA, Schema, document_text, write_text_atomically
 from ithaca.formulations.algebra.expression import ONE, Expression
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built
@@ -319,7 +319,7 @@ class _Shortfall(ShortfallDocument):
 
 
 class _Document(Document):
-    schema_: Literal["ithaca/1"]
+    schema_: Schema
     fingerprint: str
     problem: dict[str, Any]
     time_limit: Annotated[float, Field(ge=0)] | None
@@ -399,3 +399,42 @@ def _stored_answer(read: _Document, name: str, problems: Sequence[Problem]) -> S
     return StoredAnswer(
         Solution(problem, configuration, value, certificate, falls), read.time_limit, read.engine
     )
+
+
+class Shared:
+    """Answers to problems that several points have, in front of what a folder keeps."""
+
+    def __init__(self, store: Store | Shared | None) -> None:
+        self._store = store
+        self._known: dict[tuple[Problem, ...], StoredAnswer] = {}
+
+    def load(self, problems: Sequence[Problem]) -> StoredAnswer | None:
+        """The answer that is kept of some problems; None if none is."""
+        known = self._known.get(tuple(problems))
+        if known is None and self._store is not None:
+            return self._store.load(problems)
+        return known
+
+    def save(
+        self,
+        problems: Sequence[Problem],
+        answer: Solution,
+        options: SolveOptions,
+        method: Method = Method.EXACT,
+    ) -> None:
+        """Keep the answer of some problems.
+
+        Parameters
+        ----------
+        problems : Sequence of Problem
+            One per design.
+        answer : Solution
+            What is kept.
+        options : SolveOptions
+            How far the search was to go.
+        method : Method, optional
+            The engine that was wanted.
+        """
+        self._known[tuple(problems)] = StoredAnswer(answer, options.time_limit, method.value)
+        if self._store is not None:
+            self._store.save(problems, answer, options, method)

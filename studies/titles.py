@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ithaca.formulations.target import Target
+from ithaca.studies.grid import StudyAxis
+
+#: Axes that say on what a study runs.
+PLACES = ("platform", "arch", "architecture")
+
+
+def places_text(axes: Sequence[StudyAxis], places: str) -> str:
+    """The place of a study for its title, where an axis says it: its name, or that there are
+    several."""
+    stated = [axis.labels for axis in axes if axis.name in PLACES]
+    return str(stated[0][0]) if stated and len(stated[0]) == 1 else f"several {places}"
 
 
 def study_title(fixed: Mapping[str, str], several: str = "") -> str:

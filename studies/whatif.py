@@ -12,16 +12,15 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from ithaca.files.numbers import counted
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import OWN, Status, least
+from ithaca.solver.certificate import OWN, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import Executor
 from ithaca.solver.executors import open_executor
 from ithaca.solver.infeasibility import why_infeasible
-from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.options import RUNNING, Budget, SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_designs
 from ithaca.solver.progress import Progress
 from ithaca.solver.runs import Run, as_it_runs, basis, not_run
@@ -29,8 +28,8 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.best import best_start, solve_best
 from ithaca.studies.grid import Cell, Index, StudyAxis, check_grid, indices, neighbours, visits
 from ithaca.studies.marginal import Marginal, marginal_values, raisable_limits
-from ithaca.studies.points import PointAnswer
-from ithaca.studies.runs import HANGS, RUNNING, kept_share, runs_of
+from ithaca.studies.points import GridAnswer
+from ithaca.studies.runs import HANGS, runs_of
 from ithaca.studies.store import Store
 
 #: Builds the problems (one per design) of a point from its values by axis name.
@@ -48,7 +47,7 @@ class StudyPoint:
     """The problems: one per design."""
     answer: Solution
     """The best over all designs."""
-    marginals: tuple[Marginal, ...] = ()
+    marginals: tuple[Marginal[Solution], ...] = ()
     """The marginal value of each limit there, if asked for."""
     runs: tuple[Run, ...] = ()
     """The run, word by word, of the answer, where hardware takes the cycles that simulation
@@ -66,7 +65,7 @@ class StudyPoint:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Study(PointAnswer):
+class Study(GridAnswer):
     """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
 
     axes: tuple[StudyAxis, ...]
@@ -84,33 +83,14 @@ class Study(PointAnswer):
 
     @property
     def cells(self) -> Mapping[Index, Cell]:
-        """Value, proof and design of every point."""
         return {
             index: Cell(p.answer.value, p.answer.certificate, p.answer.design, p.basis)
             for index, p in self.points.items()
         }
 
-    def labels(self, index: Index) -> dict[str, str | int | float]:
-        """The coordinates of a point by axis name."""
-        return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
-
     @property
     def title(self) -> str:
-        """The title for people: the question of the study."""
         return self.provenance["title"]
-
-    @property
-    def basis(self) -> str:
-        return max((point.basis for point in self.points.values()), key=len)
-
-    @property
-    def headline(self) -> str:
-        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.basis})"
-
-    @property
-    def status(self) -> str:
-        """The least that is proven at any point: unknown, infeasible, feasible or optimal."""
-        return least(point.answer.certificate.status for point in self.points.values()).value
 
     @property
     def failure(self) -> str:
@@ -201,7 +181,7 @@ def run_study(
     done: dict[Index, StudyPoint] = {}
     budget = Budget(options or SolveOptions())
     are_run = any(profile_of(p[0].design).runs for p in problems_at.values())
-    search = kept_share(budget.options, RUNNING if are_run else 0)
+    search = budget.options.keeping(RUNNING if are_run else 0)
     with open_executor(threads) as executor:
         run = _Run(search, searches, method, executor, store, report)
         for index in visits(axes):
@@ -213,7 +193,7 @@ def run_study(
                 f"{axis.name}={axis.labels[i]}" for axis, i in zip(axes, index, strict=True)
             )
             answer = run.solve(problems, _starts(problems, near))
-            marginals: tuple[Marginal, ...] = ()
+            marginals: tuple[Marginal[Solution], ...] = ()
             if percent is not None and answer.configured is None:
                 run.left -= len(raisable_limits(problems))
             elif percent is not None and not run.stopped:

@@ -48,17 +48,17 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 #: CPU seconds that the tests of a folder which plain ``pytest`` runs may take on a quiet machine;
 #: those of files beside the folders are ``tests``. A run says which take more.
 BUDGETS = {
-    "exports": 28,
-    "families": 6,
-    "formulations": 42,
-    "paper": 4,
-    "plugins": 94,
-    "refine": 6,
-    "results": 14,
-    "solver": 52,
-    "studies": 28,
-    "workloads": 32,
-    "tests": 33,
+    "exports": 18,
+    "families": 2,
+    "formulations": 36,
+    "paper": 3,
+    "plugins": 122,
+    "refine": 3,
+    "results": 11,
+    "solver": 53,
+    "studies": 26,
+    "workloads": 23,
+    "tests": 43,
 }
 _FAST = "not slow and not ci"
 
@@ -240,6 +240,7 @@ def counted_time(monkeypatch):
 
     monkeypatch.setattr("ithaca.solver.tables.frame._lowered", lambda *problem: [])
     monkeypatch.setattr(time, "perf_counter", step)
+    monkeypatch.setattr(time, "process_time", lambda: now[0])
     monkeypatch.setattr("ithaca.files.clock.time", SimpleNamespace(perf_counter=lambda: now[0]))
 
 

@@ -6,6 +6,9 @@ Two kinds of fenced blocks count, in the order they stand in, all in one folder 
     ```console                      after "$ " stands a command (a line that ends in a backslash
                                     goes on after "> "), below it what it prints
 
+Files of another page are there, too, where a page says so in a line of its own: "The files `a.yaml`
+and `b.yaml` are those of [the page](page.md)".
+
 Tables are as narrow as for a terminal of 100 columns, and longer lines are folded. What may differ
 between two runs is not compared: box counts, seconds, and the width of columns.
 """
@@ -50,6 +53,8 @@ def check(document, folder, update):
         Environment variable that, if set, has the document rewritten with what was printed instead.
     """
     text = document.read_text(encoding="utf-8")
+    for name, content in borrowed(text, document.parent).items():
+        (folder / name).write_text(content, encoding="utf-8")
     renewed = run_blocks(text, folder)
     if os.environ.get(update):
         document.write_text(renewed, encoding="utf-8")
@@ -61,6 +66,16 @@ def check(document, folder, update):
             )
         )
         assert not changes, "\n".join(changes)
+
+
+def borrowed(text, folder):
+    """The files that a page takes from another one of the folder, with their contents."""
+    files = {}
+    for line in re.findall(r"^The files? `.* (?:is|are) th(?:at|ose) of .*$", text, re.MULTILINE):
+        page = (folder / re.search(r"\]\(([\w-]+\.md)", line)[1]).read_text(encoding="utf-8")
+        known = {block["file"]: block["text"] for block in _BLOCK.finditer(page)}
+        files |= {name: known[name] for name in re.findall(r"`([^`]*)`", line.partition("[")[0])}
+    return files
 
 
 def run_blocks(text, folder):

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from ithaca.files import caches, seals
 from ithaca.files.staging import recover
 from ithaca.files.writing import whole_file, write_folder, write_text_atomically
 
@@ -80,6 +81,23 @@ def _half(place):
     os.waitpid(child, 0)
 
 
+def _key(place):
+    seals.secrets.token_bytes = lambda count: b"k" * count  # type: ignore[assignment]
+    os.environ[seals.VARIABLE] = str(place / "key")
+    seals.own_key()
+
+
+def _cached(place):
+    caches._seal = lambda path, content: b"seal"  # type: ignore[assignment]
+    caches.keep_bytes(place / "f", b"new\n")
+
+
+def _sealed(text):
+    return f"seal\n{text}"
+
+
+KEY = "k" * seals.LENGTH
+
 IN_FOLDER = {f"f/{name}": text for name, text in BEFORE.items()}
 OVER = IN_FOLDER | {f"f/{name}": text for name, text in FILES.items()}
 
@@ -89,6 +107,8 @@ CASES = {
         lambda p: write_text_atomically(p / "f", "new\n"), {"f": "old\n"}, {"f": "new\n"}
     ),
     "library": Case(_library, {"f.svg": "old\n"}, {"f.svg": "new\n"}),
+    "key": Case(_key, {}, {"key": KEY}),
+    "kept for later": Case(_cached, {"f": _sealed("old\n")}, {"f": _sealed("new\n")}),
     "folder": Case(
         lambda p: write_folder(p / "f", FILES), {}, {f"f/{n}": t for n, t in FILES.items()}
     ),

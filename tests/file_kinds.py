@@ -1,6 +1,6 @@
 """Files of every kind that Ithaca reads.
 
-Seeds are what the guide shows, what comes with Ithaca, and answers of earlier versions.
+Seeds are what the guide shows, what comes with Ithaca, and small answers.
 """
 
 import json
@@ -43,7 +43,7 @@ from tests.mutants import Kind, mutated_bytes
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
 from tests.plugins.hierarchies.formulations import test_front_ends as front_ends
 from tests.problems import MM_DATAFLOWS, mm_problem
-from tests.reference import unpack
+from tests.results.forgeries import QUICK, written
 
 ROOT = Path(__file__).parents[1]
 
@@ -172,9 +172,9 @@ fJ/Compute
 """
 
 
-def titled(page):
-    """The files that a page of the guide shows, by name."""
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+def titled(*pages):
+    """The files that pages of the guide show, by name."""
+    text = "".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in pages)
     blocks = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE)
     return dict(blocks)
 
@@ -200,7 +200,9 @@ def _problem():
 def _machine():
     folder = Path(tempfile.mkdtemp())
     try:
-        (folder / "nodes.yaml").write_text(titled("input-files")["nodes.yaml"])
+        (folder / "nodes.yaml").write_text(
+            titled("input-files", "hardware-files", "space-files")["nodes.yaml"]
+        )
         return read_architecture(folder / "nodes.yaml")
     finally:
         shutil.rmtree(folder)
@@ -227,26 +229,29 @@ def _mapper(path):
     return read_mapper_files([path])
 
 
+def _answers():
+    return tuple(map(written, QUICK))
+
+
 def _answer(path):
     return read_answer(read_document(path), path)
 
 
 @cache
 def kinds():
-    shown = titled("input-files")
-    spatial = titled("memory-hierarchies")
-    fused, recipes = titled("fusing"), titled("recipes")
+    pages = titled("input-files", "hardware-files", "space-files")
+    spatial = titled(
+        "memory-hierarchies", "best-mapping", "evaluating-mappings", "published-models"
+    )
+    fused, recipes = (
+        titled("fusing", "fused-tiles"),
+        titled("recipes", "fronts", "own-problems", "networks", "using-results"),
+    )
     graphs = titled("flow-graphs")
-    archive = Path(tempfile.mkdtemp())
-    try:
-        unpack(ROOT / "tests" / "results" / "data" / "older.tar.xz", archive)
-        answers = tuple(path.read_text() for path in sorted(archive.rglob("*.json")))
-    finally:
-        shutil.rmtree(archive)
     compounds = estimates.ARCHITECTURE + estimates.CLASSES
     architectures = [
-        shown["nodes.yaml"],
-        shown["subtree.yaml"],
+        pages["nodes.yaml"],
+        pages["subtree.yaml"],
         *(spatial[name] for name in ("arch.yaml", "nested.yaml", "sparse.yaml")),
         *packaged("plugins/hierarchies/formulations/architectures"),
         compounds,
@@ -259,8 +264,8 @@ def kinds():
                 "workload",
                 ".yaml",
                 (
-                    shown["layer.yaml"],
-                    shown["tensors.yaml"],
+                    pages["layer.yaml"],
+                    pages["tensors.yaml"],
                     recipes["layer.yaml"],
                     *packaged("workloads/kernels"),
                 ),
@@ -270,7 +275,7 @@ def kinds():
                 "recurrence",
                 ".yaml",
                 (
-                    shown["sums.yaml"],
+                    pages["sums.yaml"],
                     recipes["band.yaml"],
                     *packaged("plugins/recurrences/workloads/data"),
                 ),
@@ -280,7 +285,7 @@ def kinds():
                 "network",
                 ".yaml",
                 (
-                    shown["tiny.yaml"],
+                    pages["tiny.yaml"],
                     fused["attention.yaml"],
                     *packaged("workloads/networks/data")[:6],
                 ),
@@ -296,8 +301,8 @@ def kinds():
                 "platform",
                 ".yaml",
                 (
-                    shown["board.yaml"],
-                    shown["chip.yaml"],
+                    pages["board.yaml"],
+                    pages["chip.yaml"],
                     recipes["my_board.yaml"],
                     *packaged("formulations/platforms"),
                 ),
@@ -306,14 +311,14 @@ def kinds():
             Kind(
                 "problem",
                 ".yaml",
-                (shown["problem.yaml"], spatial["product.yaml"], PROBLEM),
+                (pages["problem.yaml"], spatial["product.yaml"], PROBLEM),
                 read_problem,
             ),
             Kind("architecture", ".yaml", tuple(architectures), _architecture),
             Kind(
                 "constraints",
                 ".yaml",
-                (shown["constraints.yaml"],),
+                (pages["constraints.yaml"],),
                 lambda path: read_constraints(path, _machine(), _problem()),
             ),
             Kind("mapper", ".yaml", (MAPPER,), _mapper),
@@ -321,9 +326,9 @@ def kinds():
                 "space",
                 ".yaml",
                 (
-                    shown["space.yaml"],
-                    shown["arrays.yaml"],
-                    shown["stated.yaml"],
+                    pages["space.yaml"],
+                    pages["arrays.yaml"],
+                    pages["stated.yaml"],
                     *packaged("plugins/codesign/formulations/spaces"),
                 ),
                 lambda path: find_space(str(path)),
@@ -332,7 +337,7 @@ def kinds():
                 "graph",
                 ".yaml",
                 (
-                    shown["graph.yaml"],
+                    pages["graph.yaml"],
                     graphs["pruned.yaml"],
                     graphs["pooled.yaml"],
                     *packaged("plugins/flow/formulations/graphs"),
@@ -348,7 +353,7 @@ def kinds():
             Kind(
                 "points",
                 ".csv",
-                (titled("cost-model")["anchors.csv"],),
+                (titled("cost-model", "cycles-and-energy")["anchors.csv"],),
                 lambda path: load_points(path, workload("mm"), DATA_TYPES["fp32"]),
             ),
             Kind(
@@ -375,7 +380,7 @@ def kinds():
             ),
             Kind("statistics", ".txt", (), read_statistics, mutated_bytes, (STATISTICS.encode(),)),
             Kind("layers", ".csv", (spatial["layers.csv"],), read_layers),
-            Kind("answer", ".json", answers, _answer),
+            Kind("answer", ".json", _answers, _answer),
             Kind(
                 "descriptor",
                 ".json",

@@ -19,13 +19,18 @@ class Kind:
 
     name: str
     ending: str
-    seeds: tuple[str, ...]
-    """Texts of files that are read."""
+    texts: tuple[str, ...] | Callable[[], tuple[str, ...]]
+    """Texts of files that are read, or what makes them."""
     read: Callable[[Path], object]
     mutate: Callable[[bytes, random.Random], bytes] | None = None
     """The change of what is no document; None: of structure, and of bytes now and then."""
     models: tuple[bytes, ...] = ()
     """Files that are no text."""
+
+    @property
+    def seeds(self):
+        """Texts of files that are read."""
+        return self.texts() if callable(self.texts) else self.texts
 
     @property
     def contents(self):

@@ -8,7 +8,6 @@ from pathlib import Path
 from google.protobuf.message import Message
 
 from ithaca.commands.api.solving import solve
-from ithaca.exports.seeds.parameters import result_space
 from ithaca.files.errors import InputError
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.codesign.studies.workloads import _nest
@@ -16,19 +15,22 @@ from ithaca.plugins.flow.commands import _rows
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.commands.estimating import estimate
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.recurrences.workloads.c.nests import c_nests
 from ithaca.plugins.rtl.exports.again import folders_of, read_index
 from ithaca.plugins.rtl.exports.record import RECORD, read_record
+from ithaca.plugins.seeds.exports.parameters import result_space
+from ithaca.plugins.unrolling.formulations.files import read_folding
+from ithaca.plugins.unrolling.formulations.layers import WeightLayer
 from ithaca.refine.grid import exact_grid, load_grid, save_grid
 from ithaca.refine.window import window_around
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.store import Store, Trust
-from ithaca.workloads.c.nests import c_nests
 from ithaca.workloads.networks.find import find_network
 from tests.layer_tables import COLUMNS, MAESTRO, PRODUCTS, SCOP, TOPOLOGY
 from tests.mutants import STRANGE, Kind, mutated_bytes
 from tests.plugins.codesign.formulations.test_space_files import tabled
 from tests.plugins.hierarchies.formulations import test_energy_estimates as estimates
-from tests.workloads.graphs import Graph
+from tests.plugins.onnx.graphs import Graph
 
 #: Energies and areas beside an architecture.
 ENERGIES = """
@@ -57,8 +59,17 @@ extents: {i: 4, j: 6, k: 8}
 name: product
 """
 
+#: Layers, and foldings of them.
+FOLDED = (WeightLayer("conv", 27, 64, 900), WeightLayer("fc", 64, 10, 1))
+FINN = '{"Defaults": {"PE": [2, ["all"]]}, "MVAU_hls_0": {"SIMD": 3}, "MVAU_rtl_0": {"PE": 5}}'
+HLS4ML = """
+HLSConfig:
+  Model: {Precision: "fixed<16,6>", ReuseFactor: 9, Strategy: Resource}
+  LayerName: {fc: {ReuseFactor: 4, Strategy: Latency}}
+"""
+
 NETWORK = """
-{"schema": "ithaca/1", "counted": "all 8 multiply-accumulates", "edition": "cycle",
+{"schema": "ithaca/2", "counted": "all 8 multiply-accumulates", "edition": "cycle",
  "layers": [{"layer": "first", "runs": 2, "folder": "first", "of": "", "design": "[i,j] C",
              "figures": {"latency": "12", "dsp": "4"}}],
  "records": {"first": "0a"}}
@@ -262,6 +273,10 @@ def kinds():
             lambda path: find_network(str(path)),
             mutated_bytes,
             (MAESTRO.encode(),),
+        ),
+        *(
+            Kind(tool, ending, (text,), lambda path: read_folding(path, FOLDED))
+            for tool, ending, text in (("finn", ".json", FINN), ("hls4ml", ".yml", HLS4ML))
         ),
         Kind("c", ".c", (), c_nests, mutated_bytes, (SCOP.encode(),)),
         Kind("grid", ".nc", (), load_grid, _mutated_grid, _grids()),

@@ -42,8 +42,10 @@ figures: {Buffer.words: buffer_words, RF.mesh_x: rows}
 costs: {area: 0.01 * buffer_words + rows}
 objective: edp
 """,
-    "stated.yaml": titled("input-files")["stated.yaml"],
-    "sparse.yaml": titled("memory-hierarchies")["sparse.yaml"],
+    "stated.yaml": titled("input-files", "hardware-files", "space-files")["stated.yaml"],
+    "sparse.yaml": titled(
+        "memory-hierarchies", "best-mapping", "evaluating-mappings", "published-models"
+    )["sparse.yaml"],
     "product.yaml": """
 problem:
   version: 0.4

@@ -4,6 +4,7 @@
 import errno
 import json
 import os
+import re
 from fractions import Fraction
 from xml.etree import ElementTree
 
@@ -186,6 +187,15 @@ def test_booleans_are_read_as_python_writes_them(word):
     text = f"a: {word}\nb: '{word}'\nc: on\nd: no\ne: False\nf: Null\ng: Yes"
     read = {"a": True, "b": word, "c": "on", "d": "no", "e": False, "f": None, "g": "Yes"}
     assert parse_yaml(text, "file") == read
+
+
+@pytest.mark.parametrize("text", ["010", "-007", "+00"])
+def test_numbers_that_readers_take_for_octal_are_refused(text):
+    with pytest.raises(
+        ithaca.InputError, match=rf"line 1: number '{re.escape(text)}' is octal to some"
+    ):
+        parse_yaml(f"a: {text}", "file")
+    assert parse_yaml(f"{{a: '{text}', b: 0, c: -0, d: 0.5}}", "file")["a"] == text
 
 
 # -- full disks --------------------------------------------------------------------------

@@ -27,10 +27,14 @@ DISTRIBUTIONS = {
     "google": "onnx",  # its messages are protobuf's
     "pydantic_core": "pydantic",
     "vcd": "pyvcd",
+    "vl_convert": "vl-convert-python",
     "yaml": "pyyaml",
 }
 
-#: What is imported from extras, or is there where it is used.
+#: Extras whose packages are all imported by name.
+TAKEN = ("solvers", "data", "charts", "onnx", "simulate")
+
+#: What is imported from other extras, or is there where it is used.
 ELSEWHERE = {
     "dask",
     "distributed",
@@ -50,7 +54,9 @@ def sources():
 
 
 def test_what_is_imported_is_installed():
-    needed = {re.split(r"[>=<\[]", each)[0] for each in PROJECT["dependencies"]}
+    extras = PROJECT["optional-dependencies"]
+    named = (each for extra in TAKEN for each in extras[extra])
+    needed = {re.split(r"[>=<\[]", each)[0] for each in (*PROJECT["dependencies"], *named)}
     imported = set()
     for path in sources():
         for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
@@ -63,10 +69,25 @@ def test_what_is_imported_is_installed():
     assert {"numba", "onnx", "pyvcd"} <= needed
 
 
+def test_the_extra_all_brings_what_every_command_uses():
+    extras = PROJECT["optional-dependencies"]
+    (whole,) = extras["all"]
+    own = {"all", "bench", "docs", "peers-gp", "test"}
+    assert set(re.findall(r"[\w-]+", whole.partition("[")[2])) == extras.keys() - own
+
+
 def test_the_citation_is_of_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= citation.keys()
     assert (citation["version"], citation["license"]) == (PROJECT["version"], PROJECT["license"])
+
+
+def test_the_recipe_of_conda_is_of_this_version():
+    recipe = yaml.safe_load((ROOT / "conda" / "meta.yaml").read_text(encoding="utf-8"))
+    assert recipe["package"] == {name: PROJECT[name] for name in ("name", "version")}
+    run = {each.replace(" ", "") for each in recipe["requirements"]["run"]}
+    assert run == {*PROJECT["dependencies"], f"python{PROJECT['requires-python']}"}
+    assert recipe["about"]["summary"] == PROJECT["description"]
 
 
 @pytest.fixture(scope="module")

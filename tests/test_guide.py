@@ -27,10 +27,13 @@ GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 #: Pages whose commands take more than half a CPU second, and the one that compiles ten arrays,
 #: which tests of exports do, too.
 LONG = """
-certificates co-design concepts cost-model exporting flow-graphs hardware-spaces index input-files
-memory-hierarchies programs python seeding-tools seeding simulating
+best-mapping boards calibrating certificates co-design co-design-searches concepts cycles-and-energy
+evaluating-mappings exporting exporting-instructions flow-graphs fronts hardware-files
+hardware-resources hardware-spaces how-to index input-files language-models memory-hierarchies
+networks own-problems programs published-models python security seeding-tools seeding simulating
+single-buffers space-files using-results
 """
-LONGEST = "fusing hardware recipes uneven-mappings"
+LONGEST = "fused-tiles fusing hardware hardware-networks recipes uneven-mappings"
 MARKS = {
     **dict.fromkeys(LONG.split(), pytest.mark.ci),
     **dict.fromkeys(LONGEST.split(), pytest.mark.slow),
@@ -49,7 +52,9 @@ PEERS = ("optuna", "pymoo", "nevergrad")
 def test_console_blocks_print_what_the_page_says(page, tmp_path):
     if page.stem == "exporting" and shutil.which("cc") is None:
         pytest.skip("no C compiler for the exported program")
-    if page.stem == "hardware" and not (find_verilator() and find_compiler()):
+    if page.stem in ("hardware", "hardware-networks", "single-buffers") and not (
+        find_verilator() and find_compiler()
+    ):
         pytest.skip("neither Verilator nor a C++ compiler for the generated hardware")
     for tool in PEERS if page.stem == "seeding-tools" else ():
         pytest.importorskip(tool)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.cli import COMMANDS
+from ithaca.cli import COMMANDS, load
 from ithaca.commands.api.keywords import declared
 from ithaca.commands.listing import LISTS
 from ithaca.workloads.networks.find import find_network, network_names
@@ -56,6 +56,14 @@ def test_help_has_groups_and_shows_the_rest_on_demand(name):
     assert heads == [head for head in order if head in heads]
 
 
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "list"])
+def test_values_of_options_have_names(name):
+    for parameter in load(name).params:
+        flag = getattr(parameter, "is_flag", False) or parameter.name == "help"
+        assert flag or (parameter.metavar and not parameter.metavar.startswith("<")), parameter.name
+    assert not re.search(r"<(?:str|int|float|path|list|file)", succeed(name, "--help").stdout)
+
+
 def test_every_command_has_examples():
     assert {line.split()[1] for line in EXAMPLES} == COMMANDS.keys()
     for name in COMMANDS:
@@ -68,7 +76,7 @@ def test_every_command_has_examples():
 def test_the_examples_run_one_after_the_other(tmp_path):
     for line in EXAMPLES:
         # packages of the one not every Python has; the other ends with its input
-        if line.split()[1] not in ("estimate", "serve"):
+        if line.split()[1] not in ("calibrate", "estimate", "serve"):
             succeed(*shlex.split(line)[1:], cwd=tmp_path)
 
 

@@ -155,8 +155,6 @@ OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 LATER = ("studies", "results", "exports", "commands")
 TOOLS = (
     "exports/autosa/",
-    "exports/scalesim/",
-    "exports/seeds/for_",
     "exports/configuration.py",
     "exports/layers.py",
 )
@@ -360,7 +358,10 @@ def test_a_long_file_is_seen(tmp_path):
 
 
 #: Words of the field that plug-ins are called by, too: the core says them of other things.
-COMMON = {"flow", "map", "match", "build", "simulate", "custom", "spatial", "instructions"}
+COMMON = {
+    *("build", "custom", "flow", "instructions", "map", "match", "seed", "seeds", "simulate"),
+    *("spatial", "tables"),
+}
 
 #: Words of the core that are no arrow: forms of files that it reads itself, domains of operators, the
 #: timing of modules that are generated, and help that says what plug-ins read.
@@ -371,7 +372,6 @@ MEANT = {
     "workloads/library.py": {"timeloop"},
     "workloads/problem_files.py": {"timeloop"},
     "workloads/networks/find.py": {"timeloop"},
-    "workloads/networks/onnx_operators.py": {"rtl"},
     "formulations/machine.py": {"rtl"},
     "formulations/technology.py": {"rtl"},
     "formulations/systolic/options.py": {"rtl"},

@@ -26,6 +26,7 @@ def test_a_command_loads_its_own_family_alone(command, families):
     assert used & FAMILIES == families
 
 
+@pytest.mark.ci(whole=True)
 @pytest.mark.parametrize(
     ("command", "most"),
     [

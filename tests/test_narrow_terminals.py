@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from ithaca.commands import display
-from ithaca.commands.tables import DISPENSABLE, PrintedTable
+from ithaca.commands.display import DISPENSABLE, PrintedTable
 from ithaca.results.view import tabled
 from tests.command_line import succeed
 
@@ -109,7 +109,7 @@ def test_columns_go_before_rows_are_turned():
 
 @pytest.mark.parametrize(("columns", "left_out"), [("80", 2), ("", 0), ("200", 0)])
 def test_a_command_fits_the_columns_that_are_stated(columns, left_out):
-    words = ("solve", "mm", "-s", "i=8,j=8,k=8", "--gap", "0.5")
+    words = ("solve", "mm", "-s", "i=8,j=8,k=8", "--gap", "0.5", "--verbose")
     shown = succeed(*words, env={"COLUMNS": columns}).stdout
     assert len(missing(shown)) == left_out
     table = shown[shown.index("all designs") :].splitlines()

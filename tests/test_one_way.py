@@ -85,6 +85,10 @@ def test_nothing_is_said_to_be_meant_where_nothing_is_near():
     assert meant("MM", ["mm", "mv"]) == "; did you mean mm?"
 
 
+def test_letters_that_changed_places_are_seen_first():
+    assert meant("dps", ["edp", "dsp"]) == "; did you mean dsp?"
+
+
 def test_sizes_of_a_workload_are_asked_for():
     for words in (
         ("solve",),

@@ -50,7 +50,10 @@ NEEDS = {
     "export": ("r.json", "--to", "autosa", "-o", "folder"),
     "seed": ("r.json", "--to", "optuna", "-o", "seeds.py"),
     "build": ("folder",),
+    "programs": ("mm", "--to", "nl", "-o", "folder"),
     "refine": ("r.json",),
+    "calibrate": ("reports.csv", "-o", "mine.yaml"),
+    "unroll": ("vgg16", "--limit", "multipliers=4000"),
 }
 
 
@@ -60,9 +63,10 @@ def test_empty_paths_are_refused(command, option, result):
     before = sorted(result.parent.iterdir())
     done = ithaca(command, *words, cwd=result.parent)
     assert done.returncode == 2, done.stderr
+    argument = "FOLDER" if command == "build" else "FILE"
     assert (
         done.stderr
-        == f"ithaca: {option or 'FILE'} is empty; allowed: the name of a file or folder\n"
+        == f"ithaca: {option or argument} is empty; allowed: the name of a file or folder\n"
     )
     assert sorted(result.parent.iterdir()) == before
 

@@ -73,9 +73,9 @@ def test_ports_keep_the_rules_of_ports(tmp_path):
     file.write_text(POINTS % 3)  # three ports do not share 8 lanes
     (row,) = ithaca.evaluate("mm", points=file, platform="u280").rows
     assert not row["meets_bounds"]
-    file.write_text(POINTS % 4)
+    file.write_text(POINTS % 8)
     assert refused("evaluate", "mm", "--points", file, "--platform", "u250") == (
-        f"ithaca: {file} row 2: ports are 6 of all tensors; allowed: up to 4, the memory channels "
+        f"ithaca: {file} row 2: ports are 8 of a tensor; allowed: up to 4, the memory channels "
         "of platform u250\n"
     )
 

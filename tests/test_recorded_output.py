@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from ithaca.commands import display
-from ithaca.commands.tables import PrintedTable as PrintedTable
+from ithaca.commands.display import PrintedTable as PrintedTable
 from tests.command_line import ithaca
 from tests.test_narrow_terminals import fits
 

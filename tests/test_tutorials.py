@@ -69,8 +69,9 @@ def cells(path, kind="code"):
     ]
 
 
-def test_there_are_four_and_the_guide_and_the_readme_name_them():
-    assert [path.stem for path in NOTEBOOKS] == ["first-solve", "own-nest", "seeding", "whatif"]
+def test_there_are_five_and_the_guide_and_the_readme_name_them():
+    names = ["first-solve", "language-model", "own-nest", "seeding", "whatif"]
+    assert [path.stem for path in NOTEBOOKS] == names
     for path in NOTEBOOKS:
         assert f"tutorials/{path.stem}.md" in (ROOT / "mkdocs.yml").read_text()
         assert f"docs/tutorials/{path.name}" in (ROOT / "README.md").read_text()
@@ -111,6 +112,16 @@ def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
         assert names["network"].status == "optimal"  # type: ignore[attr-defined]
         # arrays of their own are at least as good as one for all
         assert names["network"].value <= names["shared"].value  # type: ignore[attr-defined]
+    elif path.stem == "language-model":
+        assert names["decode"].status == names["prefill"].status == "optimal"  # type: ignore[attr-defined]
+        # matrices of both layers and the vocabulary, and the norms' factors
+        weights = 2 * (64 * 128 + 64 * 64 + 3 * 64 * 96) + 200 * 64
+        picture, drawn = ROOT / "docs" / "decode.svg", (tmp_path / "decode.svg").read_text()
+        if "UPDATE_TUTORIALS" in os.environ:
+            picture.write_text(drawn)
+        texts = [re.findall(r">([^<>]+)</text>", each) for each in (picture.read_text(), drawn)]
+        assert texts[0] == texts[1] != []
+        assert names["decode"].network.run.read == weights + 5 * 64  # type: ignore[attr-defined]
     elif path.stem == "whatif":
         assert (tmp_path / "front.svg").stat().st_size > 1000
         assert names["front"].status == "optimal"  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from tests.studies.network.tiny import tiny_file
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Folders that are no part of the program.
-OUTSIDE = {"tests", "benchmarks", "docs"}
+OUTSIDE = {"tests", "benchmarks", "conda", "docs"}
 
 #: What the program reads of itself.
 ENDINGS = {*split(".py .pyi .yaml .csv .css .html .typed .json .toml .txt .js .svg")}
@@ -38,6 +38,8 @@ network tiny.yaml --divisors-only --layers mm --mode shared-array --limit dsp=40
 network tiny.yaml --divisors-only --layers mm --mode multi-array --arrays 2 --limit dsp=400,bram18k=400
 whatif mm -s j=6,k=8 --vary i=4,8 --dataflow i --plot study.html -o study.nc
 pareto mm -s i=4,j=4,k=4 --dataflow i --objectives latency,bram18k --max-points 2
+whatif tiny.yaml --divisors-only --layers wide --dataflow i --vary dsp=20,40 -o networks.json
+pareto tiny.yaml --divisors-only --layers wide --dataflow i --objectives latency,dsp --limit dsp=20
 grid result.json --around 1 -o grid.nc
 evaluate mm --points result.json
 evaluate cambricon-x
@@ -59,6 +61,8 @@ solve mm -s i=4,j=4,k=4 --dtype int8 --dataflow i -o int8.json
 export int8.json --to rtl -o rtl
 build --help
 estimate --help
+calibrate --help
+unroll --help
 match conv2d -s o=512,r=56,c=56,i=512
 codesign dmazerunner-memory --layers conv5_1 -o chosen.json
 explain chosen.json --quick

@@ -31,15 +31,19 @@ class Affine:
         positive."""
         return 1 + sum(c * (sizes[loop] - 1) for loop, c in self.terms)
 
+    def step(self, once: Collection[str]) -> int:
+        """The step from one element that is used to the next, where loops have one iteration
+        (``once``)."""
+        return gcd(*(c for loop, c in self.terms if loop not in once)) or 1
+
     def without_gaps(self, once: Collection[str]) -> Affine:
         """The form that numbers the elements which are used, where this one steps over others.
 
         Loops of one iteration (``once``) are left out, and so is what the other coefficients have
         in common, and the constant.
         """
-        moving = [(loop, c) for loop, c in self.terms if loop not in once]
-        step = gcd(*(c for _, c in moving))
-        return Affine(tuple((loop, c // step) for loop, c in moving))
+        step = self.step(once)
+        return Affine(tuple((loop, c // step) for loop, c in self.terms if loop not in once))
 
     def __str__(self) -> str:
         parts = [name if c == 1 else f"{c}*{name}" for name, c in self.terms]

@@ -10,6 +10,7 @@ A kernel is a YAML document::
     parameters: {s: 1, d: 1}                          # numbers of the statement, such as a stride
     untiled: [p, q]                                   # run inside the PE; default: `windows`
     block_sparse: w=2/4                               # of each 4 neighbours of w, 2 are not zero
+    format: w=int4                                    # formats of tensors beside the data type
     simd: i                                           # default: see `default_simd`
 
 Instead of ``statement``, ``einsum: "ik,jk->ij"`` with ``arrays: [A, B, C]`` (inputs, then the
@@ -68,6 +69,7 @@ class KernelFile(InputDocument):
     untiled: Names | None = None
     simd: str | None = None
     block_sparse: str | None = None
+    format: dict[str, str] | str | None = None
 
 
 def kernel_nest(document: Any, where: object) -> LoopNest:
@@ -298,7 +300,12 @@ def _nest(read: KernelFile) -> LoopNest:
         description=read.description,
     )
     check_simd(nest)
-    return with_sparsity(nest, read.block_sparse, "block_sparse")
+    nest = with_sparsity(nest, read.block_sparse, "block_sparse")
+    if read.format is None:
+        return nest
+    from ithaca.workloads.formats import with_formats
+
+    return with_formats(nest, read.format, "format")
 
 
 def _statement(read: KernelFile) -> str:

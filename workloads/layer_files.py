@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,31 @@ class Row:
     """Its columns."""
     where: str
     """The beginning of error lines about it."""
+
+
+def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a table that have cells, with their lines; empty cells at their ends are left
+    out. Raises `InputError` if it is no table."""
+    text = read_text(path, MAX_BYTES).removeprefix("\ufeff")
+    first = text.partition("\n")[0]
+    delimiter = max(",\t;", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            while cells and not cells[-1]:
+                cells.pop()
+            if any(cells):
+                yield reader.line_num, cells
+    except csv.Error as error:
+        where = f"{path} row {reader.line_num}"
+        raise refuse(where, f"{error}; allowed: comma-separated values") from None
+
+
+def states_extents(path: Path) -> bool:
+    """Whether a table has layers with their extents, as `read_layers` takes."""
+    _, header = next(table_rows(path), (0, []))
+    return {"kind", "extents"} <= {*header}
 
 
 def read_layers(path: str | Path) -> tuple[Row, ...]:

@@ -16,9 +16,8 @@ from ithaca.files.registry import Registry
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import is_statement
 
-#: Endings of kernel files, and of C files.
+#: Endings of kernel files.
 PATH_ENDINGS = (".yaml", ".yml")
-C_ENDING = ".c"
 
 _PACKAGE = "ithaca.workloads.kernels"
 
@@ -40,6 +39,9 @@ class WorkloadKind:
 #: Kinds of workloads beside loop nests.
 KINDS: Registry[WorkloadKind] = Registry("workload kinds")
 
+#: Readers of other files that state a loop nest, by their ending.
+NEST_FILES: Registry[Callable[[Path], LoopNest]] = Registry("nest files")
+
 
 def workload_names() -> tuple[str, ...]:
     """Names of the workloads that come with Ithaca."""
@@ -56,10 +58,8 @@ def _read(name_or_path: str) -> LoopNest:
             raise InputError(
                 f"workload {quoted(name_or_path)} is {kind.article}; allowed here: a loop nest"
             )
-    if name_or_path.lower().endswith(C_ENDING):
-        from ithaca.workloads.c.nests import c_nest
-
-        return c_nest(Path(name_or_path))
+    if (ending := Path(name_or_path).suffix.lower()) in NEST_FILES:
+        return NEST_FILES[ending](Path(name_or_path))
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
     find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
     read, where = find(load=load, more=[name for kind in KINDS.values() for name in kind.names()])
@@ -195,4 +195,4 @@ def is_variant(nest: LoopNest, kernel: LoopNest) -> bool:
     """Whether a nest is a kernel with other sizes."""
     if nest.loops != kernel.loops or dict(nest.parameters).keys() != dict(kernel.parameters).keys():
         return False
-    return kernel.with_sizes(nest.settings) == replace(nest, sparse=None)
+    return kernel.with_sizes(nest.settings) == replace(nest, sparse=None, formats=())

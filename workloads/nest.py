@@ -57,6 +57,8 @@ class LoopNest:
     sparse: BlockSparsity | None = None
     """The tensor that is stored in blocks of a few values along the SIMD loop; None where all are
     dense."""
+    formats: tuple[tuple[str, str], ...] = ()
+    """The names of number formats by tensor, of those that have one of their own."""
     description: str = field(default="", compare=False)
     """One line for users; it tells no nests apart."""
     unread: tuple[str, ...] = field(default=(), compare=False)
@@ -171,7 +173,7 @@ class LoopNest:
 
     @property
     def shown_sizes(self) -> str:
-        """Extents, parameters and block sparsity for people: ``o=8, i=8; s=2; w=2/4``."""
+        """Extents, parameters, block sparsity and formats for people: ``o=8, i=8; s=2; w=2/4``."""
         parts = [
             ", ".join(f"{name}={n}" for name, n in part)
             for part in (self.extents, self.parameters)
@@ -181,8 +183,8 @@ class LoopNest:
 
     @property
     def short_sizes(self) -> str:
-        """The sizes and block sparsity in short, as ``o64 r56 s2 w=2/4``, without parameters that
-        are 1, such as strides."""
+        """The sizes, block sparsity and formats in short, as ``o64 r56 s2 w=2/4``, without
+        parameters that are 1, such as strides."""
         parts = [*self.extents, *((name, value) for name, value in self.parameters if value != 1)]
         equals = "=" if any(name[-1].isdigit() for name, _ in parts) else ""
         sizes = [f"{name}{equals}{value}" for name, value in parts]
@@ -191,7 +193,9 @@ class LoopNest:
     @property
     def labels(self) -> dict[str, str]:
         """The labels that documents state of the nest beside name, sizes and parameters."""
-        return {} if self.sparse is None else {"block_sparse": str(self.sparse)}
+        labels = {} if self.sparse is None else {"block_sparse": str(self.sparse)}
+        formats = ",".join(f"{tensor}={name}" for tensor, name in self.formats)
+        return labels | ({"format": formats} if formats else {})
 
     @property
     def band(self) -> tuple[str, ...]:

@@ -55,8 +55,9 @@ SHAPES: dict[str, dict[str, Any]] = {
 _FIELDS = ("version", "shape", "densities", "commonDensity")
 
 
-#: Fields of tools derived from Timeloop that state bits of single tensors.
-_WIDTHS = ("bitwidths", "commonBitwidth")
+#: Fields of tools derived from Timeloop that state bits of all tensors, and of single ones.
+_WIDTHS = ("commonBitwidth", "commonDatawidth", "commonWordwidth")
+_EACH_WIDTH = ("bitwidths", "datawidths", "wordwidths")
 
 
 class _Coefficient(InputDocument):
@@ -123,12 +124,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
                 f"{', '.join(shape.dimensions)}",
             )
     spaces = [space.name for space in shape.data_spaces]
-    if widths := next((name for name in _WIDTHS if name in read.instance), ""):
-        raise refuse(
-            where,
-            f"instance.{widths} packs words of single tensors, which is not counted; "
-            "allowed: words of the bits that levels state",
-        )
+    formats = _formats(numbers, spaces, where)
     names = (*shape.dimensions, *coefficients)
     for name in (name for name in numbers if name not in names):
         hint = meant(name, names) if len(unread) < MAX_HINTED else ""
@@ -151,7 +147,7 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     with errors_at(where):
         output, inputs = parse_statement(template, used)
         loops = tuple(shape.dimensions)
-        return LoopNest(
+        nest = LoopNest(
             name=shape.name,
             extents=tuple((loop, numbers[loop]) for loop in loops),
             output=output,
@@ -162,6 +158,34 @@ def problem_nest(document: Any, where: object) -> LoopNest:
             unread=tuple(f"{where}.{name}" for name in unread),
             densities=read_densities(document | numbers, spaces, str(where)),
         )
+    if not formats:
+        return nest
+    from ithaca.workloads.formats import with_formats
+
+    return with_formats(nest, formats, f"{where}: format")
+
+
+def _formats(numbers: dict[str, Any], spaces: list[str], where: object) -> dict[str, str]:
+    """The integers of so many bits that data spaces are of; their fields are left out of numbers.
+
+    Raises `InputError`, which begins with ``where``, if one has no such bits, or is none.
+    """
+    fields = [(name, numbers.pop(name)) for name in (*_WIDTHS, *_EACH_WIDTH) if name in numbers]
+    formats: dict[str, str] = {}
+    for field, bits in fields[:1]:  # of several the first holds, as there
+        each = dict.fromkeys(spaces, bits) if field in _WIDTHS else bits
+        if not isinstance(each, dict):
+            raise refuse(where, f"instance.{field} is {quoted(each)}; allowed: bits by data space")
+        for name, own in each.items():
+            if name not in spaces:
+                raise refuse(where, f"instance.{field} has {quoted(name)}{among(name, spaces)}")
+            own = unquoted(own)
+            if isinstance(own, bool) or not isinstance(own, int) or not 1 <= own <= 64:
+                raise refuse(
+                    where, f"instance.{field} of {name} is {quoted(own)}; allowed: 1 to 64"
+                )
+            formats[name] = f"int{own}"
+    return formats
 
 
 def _whole(document: Any, where: object) -> Any:

@@ -15,6 +15,7 @@ from benchmarks.paper.published_arrays import fastest, published_rows
 from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.buffering import choosable, single_buffered
 from ithaca.formulations.systolic.design import Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole, IOGroup, SystolicArray
 from ithaca.solver.solution import Solution
@@ -112,8 +113,7 @@ def _undoubled(solution: Solution) -> Fraction:
 
 def _single(array: SystolicArray) -> SystolicArray:
     """The array without double buffers."""
-    groups = (replace(group, double_buffered=False) for group in array.groups)
-    return replace(array, groups=tuple(groups))
+    return single_buffered(array, choosable(array))
 
 
 def _slowed(array: SystolicArray, cycles: int) -> SystolicArray:

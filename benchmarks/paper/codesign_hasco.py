@@ -11,8 +11,8 @@ from benchmarks.paper.experiment import Cell, Measured, Outcome, Run, Table, cla
 from ithaca.exports.charts.chart import LineChart
 from ithaca.plugins.codesign.studies.codesign import CodesignOptions, codesign
 from ithaca.plugins.codesign.studies.evaluator import HardwareTrace
+from ithaca.plugins.codesign.studies.hypervolume import hypervolume
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
-from ithaca.studies.hypervolume import hypervolume
 
 SPACE, OBJECTIVES = "hasco-gemm", ("latency", "power", "area")
 

@@ -27,7 +27,7 @@ from ithaca.exports.charts.chart import LineChart
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.refine.evolution.search import POPULATION, Evolution
+from ithaca.refine.evolution.engine import POPULATION, Evolution
 
 #: Name of the run without seed.
 NONE = "none"

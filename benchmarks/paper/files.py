@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from benchmarks.paper.experiment import Cell, Claim, Experiment, Outcome, Run
-from ithaca.exports.charts.chart import Chart
-from ithaca.exports.charts.picture import draw_picture
+from ithaca.exports.charts.rendering import png
 from ithaca.files.csv_text import csv_text
 from ithaca.files.numbers import json_number
 from ithaca.files.writing import document_text, write_folder
@@ -41,19 +39,12 @@ def write_experiment(
         csv_text(
             outcome.table.columns, ([_plain(cell) for cell in row] for row in outcome.table.rows)
         ),
-        picture(outcome.chart),
+        png(outcome.chart),
         document_text(experiment_document(experiment, run, outcome)),
     )
     names = file_names(experiment.name)
     write_folder(folder, dict(zip(names, contents, strict=True)))
     return tuple(folder / name for name in names)
-
-
-def picture(chart: Chart) -> bytes:
-    """A chart as PNG."""
-    stream = io.BytesIO()
-    draw_picture(chart, stream)
-    return stream.getvalue()
 
 
 def experiment_document(experiment: Experiment, run: Run, outcome: Outcome) -> dict[str, Any]:

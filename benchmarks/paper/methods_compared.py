@@ -25,7 +25,7 @@ from ithaca.files.signals import at_once
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.peers.studies.methods import PEERS, run_peer
 from ithaca.plugins.peers.studies.recorder import SampleBudget, Trace
-from ithaca.solver.executor import end_with_parent
+from ithaca.solver.processes import end_with_parent
 
 #: What each method stands for in the paper.
 STANDS_FOR: Mapping[str, str] = PUBLICATION["methods"]

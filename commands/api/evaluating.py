@@ -12,15 +12,18 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import family_of_options, public
 from ithaca.commands.api.opening import is_result, opened_layers, solutions_of
-from ithaca.commands.api.options import LayerName
-from ithaca.commands.api.points import EvaluatedPoints, checked, evaluated, points_of
+from ithaca.commands.api.options import LayerName, TimeLimit
+from ithaca.commands.api.parsing import parse_search
+from ithaca.commands.api.points import EvaluatedPoints, checked_points, evaluated, points_of
 from ithaca.exports.programs.solved import SolvedModel, is_solution
 from ithaca.files.answer import Answer
-from ithaca.files.csv_text import Rows
+from ithaca.files.clock import all_or_nothing
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.registry import Registry
-from ithaca.formulations.data_types import DTYPES, DataType
+from ithaca.files.words import Rows
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.formats import LISTED
 from ithaca.formulations.platform import Platform
 from ithaca.solver.result import Result
 from ithaca.workloads.nest import LoopNest
@@ -47,14 +50,14 @@ def evaluate(
         str | Path | Result | Rows | SolvedModel | None,
         Option(
             "--points",
-            help="CSV with one configuration a row (of a graph: its parameters), a result of "
-            "solve -o (JSON), or with --arch a mapping of Timeloop's (.yaml, .map.txt); with a "
+            help="CSV with one configuration a row (of a graph: its parameters), a result "
+            "file of solve, or with --arch a mapping of Timeloop's (.yaml, .map.txt); with a "
             "result a solution of its program by another solver (.sol).",
         ),
     ] = None,
     dtype: Annotated[
         str | DataType | None,
-        Option("--dtype", help=f"{DTYPES}; default: the result's, of a CSV fp32."),
+        Option("--dtype", help=f"Data type: {LISTED} Default: the result's; fp32 for a CSV file."),
     ] = None,
     edition: Annotated[
         str | None,
@@ -76,21 +79,24 @@ def evaluate(
         str | None,
         Option(
             "--sums",
-            help="Of a CSV of the cycle edition: a PE adds its "
-            "neighbour's sum first (AutoSA) or last.",
+            help="(CSV of the cycle edition only) When a PE adds the partial sum it receives: "
+            "first (as AutoSA), or last.",
         ),
     ] = None,
     platform: Annotated[
         str | PathLike[str] | Platform | None,
         Option(
             "--platform",
-            help="Of a CSV: the platform, by name or file, whose clock, energies, machine and "
-            "memory ports hold; default: as columns say, else those of U250 without its memory.",
+            help="(CSV only) Platform whose clock, energies and memory ports are used. Default: "
+            "what the columns state, else U250 without its memory.",
         ),
     ] = None,
     accumulator: Annotated[
         int | None,
-        Option("--accumulator", help="Of a CSV: bits of a sum of hardware, 16 or 32; default: 32."),
+        Option(
+            "--accumulator",
+            help="(CSV only) Width of the accumulators in bits: 16 or 32. Default: 32.",
+        ),
     ] = None,
     compare: Annotated[
         str | PathLike[str] | None,
@@ -100,11 +106,24 @@ def evaluate(
             "differs is listed, and the exit status is 1.",
         ),
     ] = None,
+    time_limit: TimeLimit = None,
 ) -> EvaluatedPoints:
-    """Compute all metrics of given configurations afresh, by the exact reference."""
+    """Compute all metrics of given configurations afresh, by the exact reference.
+
+    Where time is over before that, the answer has those that were evaluated (its `complete` is
+    false); `NothingFoundError` is raised if there are none.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.evaluate(r)
+    <Points: mm: 1 configuration evaluated>
+    """
+    parse_search(time_limit)
     device = {"--platform": platform, "--accumulator": accumulator}
     further = {"--dtype": dtype, "--edition": edition, "--sums": sums, **device}
-    answer = _evaluated(source, points, {"--layer": layer, "--arch": arch, **further})
+    with all_or_nothing("any configuration was evaluated"):
+        answer = _evaluated(source, points, {"--layer": layer, "--arch": arch, **further})
     return answer if compare is None else answer.compared(str(compare))
 
 
@@ -138,7 +157,7 @@ def _evaluated(source: Any, points: Any, options: Mapping[str, Any]) -> Evaluate
                 for design, configuration in of_programs
                 if design == each.problem.design
             ]
-            return EvaluatedPoints(tuple(name for name, _ in read), checked(read))
+            return checked_points(read)
         if layer is not None:
             raise InputError(f"--layer is {quoted(layer)}; allowed with a network's result")
     device = {name: options[name] for name in ("--platform", "--accumulator") if options[name]}

@@ -38,7 +38,7 @@ from ithaca.results.explanation import (
 )
 from ithaca.results.explanation import explain as explain_solutions
 from ithaca.results.result_view import run_facts
-from ithaca.solver.certificate import Status, Termination, as_stated
+from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
 from ithaca.solver.result import Result
@@ -82,7 +82,7 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
         yield _rival(objective, solution.value, *explanation.next_best)
-    if lost := [s for s in result.designs if s.certificate.termination is Termination.BEATEN]:
+    if lost := [s for s in result.designs if s.certificate.beaten]:
         yield (
             f"Other designs: {len(lost)} are proven to be no better, and no more: "
             f"{', '.join(s.design for s in lost)}."
@@ -228,7 +228,14 @@ def explain(
     time_limit: TimeLimit = None,
     stated: StatedOptions,
 ) -> Words:
-    """Explain a result: what limits it, what it could reach, and what to change first."""
+    """Explain a result: what limits it, what it could reach, and what to change first.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.explain(r, quick=True).statements[0]
+    'Result: mm (i=4, j=4, k=4) fp32, cycle model edition, on u250, minimising latency.'
+    """
     search, answer, solution = (
         parse_changes(time_limit, stated, quick=quick),
         answer_of(result, layer),

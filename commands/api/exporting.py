@@ -12,19 +12,21 @@ from typer import Option
 from ithaca.commands.api.keywords import ToolOptions, public
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.opening import opened
-from ithaca.commands.api.options import LayerName, ResultFile
+from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.outputs import WRITTEN
+from ithaca.commands.api.parsing import parse_search
 from ithaca.exports.configuration import TARGETS, Tool, tools_of
 from ithaca.exports.layers import TABLE, ExportedLayer, export_layers
 from ithaca.files.answer import Wrote
-from ithaca.files.errors import InputError
+from ithaca.files.clock import all_or_nothing
+from ithaca.files.errors import InputError, NothingFoundError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_folder
 from ithaca.formulations.design import Design
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.solver.options import SolveOptions
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
@@ -32,6 +34,9 @@ from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.nest import LoopNest
+
+#: For which there may be no time.
+MADE = "all files were made"
 
 
 @public
@@ -41,16 +46,20 @@ def export(
         str,
         Option(
             "--to",
-            help=f"Target: {' or '.join((', '.join([*TARGETS][:-1]), [*TARGETS][-1]))}.",
+            help=f"Tool: {' or '.join((', '.join([*TARGETS][:-1]), [*TARGETS][-1]))}.",
         ),
     ],
     output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
     *,
     nearest: Annotated[
         bool,
-        Option("--nearest", help="Export the best configuration that the target can take instead."),
+        Option(
+            "--nearest",
+            help="If the tool cannot take the best configuration, export the best that it can.",
+        ),
     ] = False,
     layer: LayerName = None,
+    time_limit: TimeLimit = None,
     more: ToolOptions,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
@@ -58,8 +67,16 @@ def export(
 
     Returns one line on what was written, and one more if simulated hardware does not take the
     cycles of the closed form. Raises `InputError` if the target cannot take a
-    configuration (and ``nearest`` is not asked for).
+    configuration (and ``nearest`` is not asked for); `NothingFoundError` if time was over before
+    all files were made. Of ``nearest``, the best is written that was found in time.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.export(r, to="nl", output="program")
+    'wrote program: ...'
     """
+    search = parse_search(time_limit)
     name, answer = parse_choice("--to", to, TARGETS), opened(result, layer)
     for option, value in more.words.items():
         if value is not None and option not in TARGETS[name].options:
@@ -74,7 +91,7 @@ def export(
     if tool.with_options is not None:
         tool = tool.with_options({option: more.words.get(option) for option in tool.options})
     if isinstance(answer, NetworkResult):
-        files, remarks = layer_files(tool, answer, nearest)
+        files, remarks = layer_files(tool, answer, nearest, search)
         write_folder(output, files)
         folders = counted(len({path.split("/")[0] for path in files if "/" in path}), "folder")
         how = "the nearest that can be taken" if nearest else "the result's configurations"
@@ -88,7 +105,8 @@ def export(
         nest = _nest(answer)
         sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
         blocks = "" if nest.sparse is None else f" --block-sparse {nest.sparse}"
-        hint = _hint(tool, f"solve {nest.name} -s {sizes}{blocks}", answer)
+        formats = "".join(f" --format {words}" for words in [nest.labels.get("format")] if words)
+        hint = _hint(tool, f"solve {nest.name} -s {sizes}{blocks}{formats}", answer)
         if answer.best is None:
             raise InputError(
                 f"{answer.source} holds no configuration to export{hint and ' (see --nearest)'}"
@@ -96,15 +114,26 @@ def export(
         raise InputError(
             f"{tool.cannot} the best configuration of {answer.source}: {'; '.join(reasons)}{hint}"
         )
-    chosen, summary = _choice(tool, answer, nearest=bool(reasons))
-    files = tool.export(chosen)
+    chosen, summary = _choice(tool, answer, search, nearest=bool(reasons))
+    with all_or_nothing(MADE):
+        files = tool.export(chosen)
     write_folder(output, files)
     remark = "" if tool.remark is None else tool.remark(files, answer.platform_name)
     return Wrote(output, summary + remark)
 
 
 def tool_for(to: str, design: Design, *, nearest: bool) -> Tool:
-    """The tool of a target, for a design. Raises `InputError` if it has no such ones."""
+    """The tool of a target, for a design. Raises `InputError` if it has no such ones.
+
+    Parameters
+    ----------
+    to : str
+        The name of the target.
+    design : Design
+        The design.
+    nearest : bool
+        Whether another configuration may be exported instead.
+    """
     edition = str(profile_of(design).attributes.get("edition", ""))
     takers = tools_of(design.family)
     able = {name: t for name, t in takers.items() if t.edition in ("", edition)}
@@ -131,7 +160,7 @@ def _nest(result: Result) -> LoopNest:
 
 
 def layer_files(
-    tool: Tool, result: NetworkResult, nearest: bool
+    tool: Tool, result: NetworkResult, nearest: bool, search: SolveOptions | None = None
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """Every layer of a network's result as files in folders, with what says and builds all of
     them, and lines on what layers share.
@@ -144,7 +173,10 @@ def layer_files(
         The network.
     nearest : bool
         Whether other configurations than the result's may be exported.
+    search : SolveOptions, optional
+        How long to search for these; None: to the end.
     """
+    budget = Budget(search or SolveOptions())
     if nearest and result.arrays:
         raise InputError(
             f"--nearest does not go with --mode {result.mode}, whose layers "
@@ -162,17 +194,18 @@ def layer_files(
             tool, f"network {result.network.name} --mode {result.mode}", parts[0][1], " and --layer"
         )
         raise InputError(f"{tool.cannot} some layers: {each}{hint or ' (see --layer)'}")
-    chosen = [
-        (part, _choice(tool, alone, nearest=bool(_reasons(tool, alone)))[0])
-        for part, alone in parts
-    ]
+    chosen = []
+    for left, (part, alone) in zip(range(len(parts), 0, -1), parts, strict=True):
+        own, _ = _choice(tool, alone, budget.share(left), nearest=bool(_reasons(tool, alone)))
+        chosen.append((part, own))
     if tool.shared and any(array.total.certificate.status.proven for array in result.arrays):
         chosen = [(part, replace(own, proven=True)) for part, own in chosen]
-    return export_layers(
-        tool,
-        [ExportedLayer(p.layer.name, p.layer.count, own, p.array) for p, own in chosen],
-        result.share.statement,
-    )
+    with all_or_nothing(MADE):
+        return export_layers(
+            tool,
+            [ExportedLayer(p.layer.name, p.layer.count, own, p.array) for p, own in chosen],
+            result.share.statement,
+        )
 
 
 def share_text(result: NetworkResult | NetworksAnswer) -> str:
@@ -204,31 +237,51 @@ def _hint(tool: Tool, question: str, result: Result, more: str = "") -> str:
     return f" ({again}see --nearest{more})"
 
 
-def _choice(tool: Tool, result: Result, *, nearest: bool) -> tuple[Any, str]:
-    """The best configuration of a result, or the nearest that a tool can take, and what it is."""
+def _choice(tool: Tool, result: Result, search: SolveOptions, *, nearest: bool) -> tuple[Any, str]:
+    """The best configuration of a result, or the nearest that a tool can take, and what it is.
+
+    Parameters
+    ----------
+    tool : Tool
+        The tool.
+    result : Result
+        The result.
+    search : SolveOptions
+        How long to search for the nearest.
+    nearest : bool
+        Whether the tool cannot take the best.
+    """
     if result.best is not None and not nearest:
         chosen = tool.configured(result.best)
         return chosen, chosen.description
     if tool.builds_all is None:
         best, how = _expressible(tool, result)
     else:
-        best, how = _buildable(tool.builds_all(result)), "the proven-best buildable configuration"
+        best, how = _buildable(tool.builds_all(result), search)
     return tool.configured(best), f"design {best.design}, {how} ({float(best.value or 0):,.10g})"
 
 
-def _buildable(problems: Sequence[Problem]) -> Solution:
-    """The proven-best configuration that a tool builds."""
+def _buildable(problems: Sequence[Problem], options: SolveOptions) -> tuple[Solution, str]:
+    """The best configuration that a tool builds, and whether it is proven."""
     names = [problem.design.name for problem in problems]
-    with searching("building problems", SolveOptions(), names) as (search, line):
+    with searching("building problems", options, names) as (search, line):
         solutions = solve_designs(problems, search, report=line.report, finished=line.finished)
+        stopped = search.stopped
     best = best_solution(solutions)
-    if best is None:
+    proven = all(s.certificate.status.proven for s in solutions)
+    if best is None and proven:
         raise InputError("no configuration within the result's limits can be built by AutoSA")
-    if not all(s.certificate.status.proven for s in solutions):
+    if not proven and stopped:
         raise InputError(
             "interrupted before the best buildable configuration was proven; nothing written"
         )
-    return best
+    if best is None:
+        raise NothingFoundError("time was over before a buildable configuration was found")
+    return best, (
+        "the proven-best buildable configuration"
+        if proven
+        else "the best buildable configuration found in time, not proven"
+    )
 
 
 def _expressible(tool: Tool, result: Result) -> tuple[Solution, str]:

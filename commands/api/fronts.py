@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, TypeVar
 
 from typer import Option
 
-from ithaca.commands.api.keywords import FamilyOptions, public
+from ithaca.commands.api.keywords import FamilyOptions, StatedOptions, public
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.options import Effort, Extents, Keeping, Sizes, Workload
+from ithaca.commands.api.network_options import NestOrNetwork, NetworkOptions, refuse_networks
+from ithaca.commands.api.options import Effort, Extents, Keeping, SearchOptions, Sizes
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_integer, split_values
@@ -18,37 +20,65 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
+from ithaca.studies.network.front import NetworkFront
+from ithaca.workloads.networks.find import is_network
 
 T = TypeVar("T")
 
 
 @public
 def pareto(
-    workload: Workload,
+    workload: NestOrNetwork,
     *,
     objectives: Annotated[
         str | Sequence[str | Objective],
-        Option("--objectives", help="What to minimise: two or more expressions, e.g. latency,dsp."),
+        Option(
+            "--objectives",
+            metavar="EXPR,EXPR,...",
+            help="Two or more metrics or expressions to minimise, e.g. latency,dsp.",
+        ),
     ],
     sizes: Sizes = None,
     family: FamilyOptions,
-    method: Annotated[str, Option("--method", help="auto, exact or cpsat.")] = "exact",
+    method: Annotated[
+        str, Option("--method", help="Search method: auto, exact or cpsat.")
+    ] = "exact",
     effort: Effort,
     max_points: Annotated[
         int | None, Option("--max-points", metavar="N", help="End after so many points.")
     ] = None,
+    networks: NetworkOptions,
     keeping: Keeping,
     before: Callable[[Sequence[Objective]], None] | None = None,
+    stated: StatedOptions,
     **extents: Extents,
-) -> Front:
+) -> Front | NetworkFront:
     """Compute the Pareto front of several objectives, every point proven.
 
-    ``before`` hears of the objectives before anything is solved, and may refuse them.
+    Of a network the front is of totals over its layers. ``before`` hears of the objectives before
+    anything is solved, and may refuse them.
+
+    Examples
+    --------
+    >>> question = {"dataflow": "i,j", "divisors_only": True}
+    >>> front = ithaca.pareto("mm", objectives="latency,dsp", i=4, j=4, k=4, **question)
+    >>> [point.values for point in front.points]
+    [(Fraction(58, 1), Fraction(10, 1)), (Fraction(89, 1), Fraction(5, 1))]
     """
+    if is_network(workload):
+        from ithaca.commands.api.network_studies import NetworkTerms, network_pareto
+
+        refuse_sharing(stated)
+        own_sizes = parse_extents(sizes, networks.sizes | extents)
+        far = SearchOptions(effort.time_limit, effort.threads)
+        terms = NetworkTerms(workload, own_sizes, networks, family, None, method, far, keeping)
+        words = family.spelled_out(objectives)
+        return network_pareto(terms, partial(parse_objectives, words), before)
+    refuse_networks(workload, stated)
     engine, search = parse_proving_method(method), effort.options
     most = None if max_points is None else parse_integer("--max-points", max_points, least=1)
     threads = effort.workers
-    own = parse_extents(sizes, extents)
+    own = parse_extents(sizes, networks.sizes | extents)
     nest = family.nest(workload, own)
     question = family.question(workload)
     spelled = family.spelled_out(objectives)
@@ -76,6 +106,20 @@ def pareto(
                 f"{count} points · {design}", progress
             ),
             provenance=question.provenance(nest),
+        )
+
+
+def refuse_sharing(stated: StatedOptions) -> None:
+    """Refuse options that fronts of networks have no meaning for."""
+    if other := min(stated & {"--mode", "--arrays", "--minimise", "--fuse"}, default=None):
+        raise InputError(
+            f"{other} does not go with pareto of a network, whose front is the sum of its layers' "
+            "own; allowed: without it, each layer within all limits"
+        )
+    if "--max-points" in stated:
+        raise InputError(
+            "--max-points does not go with networks, whose front takes all points of its layers; "
+            "allowed: --time-limit"
         )
 
 

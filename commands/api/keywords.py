@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import inspect
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -33,10 +32,12 @@ from typing import (
 from typer import Option
 from typer.models import ArgumentInfo
 
+from ithaca.commands.api.documented import PROGRESS, documented, in_keywords, type_text
 from ithaca.commands.api.live_line import Hear, heard
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files.clock import running
 from ithaca.files.errors import InputError
+from ithaca.files.extras import lacking
 from ithaca.files.inclusions import including
 from ithaca.files.messages import meant, quoted
 from ithaca.files.registry import Registry
@@ -49,21 +50,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: An option in a message, or a whole command, whose options stay.
-_OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
-
-
-#: What keywords are that no option is named like.
-EXTENTS = "Extents of loops, and parameters, by name: i=1024."
-
 #: Options of all functions that take files which may be templates: those with one of some others.
 INCLUDE_FROM = Annotated[
     str | PathLike[str] | Sequence[str | PathLike[str]] | None,
     Option(
         "--include-from",
         metavar="FOLDER|NAME=VALUE",
-        help="Templates of Timeloop's files, and C files, may include files of this folder, too; "
-        "templates have this variable (repeatable).",
+        help="Folder whose files Timeloop's templates and C files may include, or a variable of "
+        "templates (repeatable).",
     ),
     REPEATED,
 ]
@@ -72,16 +66,8 @@ _TEMPLATES = {"arch", "files", "source", "space", "workload"}
 #: Options of tools to export to: dataclasses, by tool.
 TOOL_OPTIONS: Registry[type[Any]] = Registry("tool options")
 
-#: The keyword of all that search, and what it is.
-PROGRESS = "progress"
-
 #: The option that says for how long the clock of a call runs.
 TIME_LIMIT = "time_limit"
-HEARD = (
-    "Called with a SearchProgress (doing, value, lower_bound, seconds, done, total) at each new "
-    "incumbent and now and then; a true answer, or an error, ends the search as Ctrl-C does: the "
-    "answer is what was found, with its bound."
-)
 
 
 class StatedOptions(frozenset[str]):
@@ -152,17 +138,19 @@ class FamilyOptions(OpenOptions):
         return spelled_out(words, parse_metrics(own))
 
     def nest(self, workload: Any, sizes: Mapping[str, int]) -> LoopNest:
-        """The loop nest of a workload, with the loops inside PEs and of lanes, and the block
-        sparsity, that were given."""
+        """The loop nest of a workload, with the loops inside PEs and of lanes, the block sparsity
+        and the formats that were given."""
         nest = self.kind(workload).nest(workload, sizes)
         untiled, simd, sparse = map(self.words.get, ("untiled", "simd", "block_sparse"))
-        if untiled is simd is sparse is None:
+        formats = self.words.get("format") or None
+        if untiled is simd is sparse is formats is None:
             return nest
+        from ithaca.workloads.formats import with_formats
         from ithaca.workloads.kernel_files import with_loops, with_sparsity
 
         inside = () if untiled in ("none", (), []) else parse_loops(untiled, "--untiled")
         nest = with_loops(nest, inside, simd)
-        return with_sparsity(nest, sparse, "--block-sparse")
+        return with_formats(with_sparsity(nest, sparse, "--block-sparse"), formats, "--format")
 
     def question(self, workload: object = None, objective: Any = None, **own: Any) -> Question:
         """The question about a workload, or about networks. Raises `InputError` if options do not
@@ -345,34 +333,21 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
                 heard(hear),
             ):
                 return function(**gathered(function, words), **extents)
+        except ModuleNotFoundError as error:
+            raise lacking(error) from None
         except InputError as error:
             line = error.line
-            raise InputError(
-                _OPTION.sub(lambda match: _keyword(match[0], names), line), line
-            ) from None
+            for name, value in extents.items():
+                unknown = line.startswith((f"unknown loop '{name}' ", f"unknown size '{name}' "))
+                if unknown and (near := meant(name, flat.parameters)):
+                    what = f"{name} is {quoted(value)}, which {function.__name__} does not take"
+                    raise InputError(what + near) from None
+            raise InputError(in_keywords(line, names), line) from None
 
     call.__signature__ = flat  # type: ignore[attr-defined]
-    call.__doc__ = _documented(function, flat)
+    helps = {option.name: str(option.info.help) for option in options}
+    call.__doc__ = documented(inspect.getdoc(function) or "", flat, helps, names)
     return call
-
-
-def type_text(kind: Any) -> str:
-    """A type as people write it, without the modules of its parts."""
-    text = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
-    return re.sub(r"(?:\b\w+\.)+(\w+)", r"\1", text).replace("NoneType", "None")
-
-
-def _documented(function: Callable[..., object], flat: Signature) -> str:
-    """The docstring of a function with its parameters: what the options' help says of them."""
-    help_of = {option.name: str(option.info.help) for option in declared(function)}
-    lines = ["", "Parameters", "----------"]
-    for parameter in flat.parameters.values():
-        stars = "**" if parameter.kind is Parameter.VAR_KEYWORD else ""
-        default = "" if parameter.default is Parameter.empty else f", default {parameter.default!r}"
-        if parameter.name in help_of or stars or parameter.name == PROGRESS:
-            lines.append(f"{stars}{parameter.name} : {type_text(parameter.annotation)}{default}")
-            lines.append(f"    {help_of.get(parameter.name, HEARD if not stars else EXTENTS)}")
-    return "\n".join([inspect.getdoc(function) or "", *(lines if len(lines) > 3 else [])])
 
 
 def _check_type(name: str, value: object, kind: Any) -> None:
@@ -391,16 +366,12 @@ def _check_type(name: str, value: object, kind: Any) -> None:
 def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:
     """Refuse what is no extent: a keyword that is written wrongly, above all."""
     for name, value in extents.items():
-        if not hasattr(value, "__index__"):
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
             near = get_close_matches(name, keywords, n=1) or ["platform"]
             raise InputError(
                 f"{name} is {quoted(value)}; allowed: an integer, the extent of a "
                 f"loop, or keywords such as {near[0]}"
             )
-
-
-def _keyword(word: str, names: Mapping[str, str]) -> str:
-    return word if word.startswith("ithaca") else names.get(word, word[2:].replace("-", "_"))
 
 
 def _flat(function: Callable[..., object]) -> Signature:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.clock import left, until
+from ithaca.files.extras import installed
 from ithaca.files.messages import escaped, printable
 from ithaca.files.numbers import number
 from ithaca.files.signals import Interrupt, unwanted
@@ -39,6 +40,12 @@ def tell(line: str) -> None:
 def note(line: str) -> None:
     """Say something on stderr that changes nothing."""
     tell(f"ithaca: {line}")
+
+
+def note_missing_engines(*, settled: bool) -> None:
+    """Say which packages would have helped a search that did not get to its end."""
+    if not settled and not installed("cyipopt", "ortools"):
+        note('engines that help long searches are missing: pip install "ithaca[solvers]"')
 
 
 @dataclass(frozen=True, slots=True)

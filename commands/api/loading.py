@@ -26,13 +26,21 @@ def load(
         str | Path,
         Argument(
             metavar="FILE",
-            help="An answer as written by save or -o, or as --json prints it.",
+            help="File of an answer, or the JSON document that a command printed.",
         ),
     ],
     *,
     layer: LayerName = None,
 ) -> Opened | Answer:
     """Read a result, and check it against the model: of a workload, a network, a co-design, or a
-    layer of one; a front, a what-if study, matches, a simulation, or mapped layers."""
+    layer of one; a front, a what-if study, matches, a simulation, or mapped layers.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> r.save("r.json")
+    >>> ithaca.load("r.json").value
+    Fraction(58, 1)
+    """
     answer = read_answer(read_document(path), Path(path))
     return answer if layer is None else answer_of(answer, layer)

@@ -8,15 +8,16 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.exporting import tool_for
+from ithaca.commands.api.exporting import MADE, tool_for
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.options import OBJECTIVE, Extents, Objective, Sizes, Workload
+from ithaca.commands.api.options import OBJECTIVE, Extents, Objective, Sizes, TimeLimit, Workload
 from ithaca.commands.api.outputs import WRITTEN
-from ithaca.commands.api.parsing import check_sizes, parse_extents
+from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_search
 from ithaca.exports.layers import fresh_folder
 from ithaca.exports.programs import FORMATS
 from ithaca.exports.programs.integer import integer_model
 from ithaca.files.answer import Wrote
+from ithaca.files.clock import StoppedError, all_or_nothing, poll
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_choice
@@ -34,7 +35,7 @@ def model(
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     linear: Annotated[
-        bool, Option("--linear", help="State products linearly, for solvers of MILP.")
+        bool, Option("--linear", help="Linearise products, for MILP solvers.")
     ] = False,
     relaxed: Annotated[
         bool,
@@ -47,6 +48,12 @@ def model(
 
     The question must have one design. A model with values, such as a solver leaves, is a start of
     `ithaca.solve`, and one of the points of `ithaca.evaluate`.
+
+    Examples
+    --------
+    >>> program = ithaca.model("mm", i=4, j=4, k=4, dataflow="i,j")
+    >>> type(program).__name__
+    'ConcreteModel'
     """
     problems = _problems(workload, sizes, family, objective, extents)
     if len(problems) > 1:
@@ -74,21 +81,34 @@ def programs(
     sizes: Sizes = None,
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
+    time_limit: TimeLimit = None,
     **extents: Extents,
 ) -> Wrote:
     """Write the programs of all designs of a question, unsolved, each to a folder of its own.
 
     What another solver finds for one is a start of `ithaca.solve` (``start="solution.sol"``), which
-    proves whether it is the best.
+    proves whether it is the best. Raises `NothingFoundError` if time was over before all were made.
+
+    Examples
+    --------
+    >>> ithaca.programs("mm", to="nl", output="programs", i=4, j=4, k=4, dataflow="i,j")
+    'wrote programs: the 1 program of the question, unsolved'
     """
+    parse_search(time_limit)
     name = parse_choice("--to", to, FORMATS)
     files, folders = dict[str, str](), list[str]()
-    problems = _problems(workload, sizes, family, objective, extents)
-    tool = tool_for(name, problems[0].design, nearest=False)
-    for problem in problems:
-        folders.append(fresh_folder(problem.design.name, folders))
-        own = tool.files(tool.configured(not_solved(problem)))
-        files |= {f"{folders[-1]}/{path}": text for path, text in own.items()}
+    with all_or_nothing(MADE):
+        problems = _problems(workload, sizes, family, objective, extents)
+        tool = tool_for(name, problems[0].design, nearest=False)
+        for number, problem in enumerate(problems):
+            folders.append(fresh_folder(problem.design.name, folders))
+            try:
+                poll()
+                own = tool.files(tool.configured(not_solved(problem)))
+            except StoppedError:
+                made = f"{number} of {counted(len(problems), 'program')}"
+                raise StoppedError(f"{made}, none is written") from None
+            files |= {f"{folders[-1]}/{path}": text for path, text in own.items()}
     write_folder(output, files)
     return Wrote(output, f"the {counted(len(problems), 'program')} of the question, unsolved")
 

@@ -31,14 +31,20 @@ def nest(
         str | None,
         Option(
             "--simd",
-            help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
+            help="Which loop each PE vectorises. Default: a reduction loop.",
         ),
     ] = None,
     sizes: Sizes = None,
     **extents: Extents,
 ) -> LoopNest:
     """Make a loop nest of a statement; names that only multiply loops, such as a stride, are
-    parameters."""
+    parameters.
+
+    Examples
+    --------
+    >>> ithaca.nest("C[i,j] += A[i,k] * B[k,j]", i=4, j=4, k=4)
+    <LoopNest C: C[i][j] += A[i][k] * B[k][j], i=4, j=4, k=4>
+    """
     inside = None if untiled is None else list(untiled)
     options = {"name": name, "untiled": inside, "simd": simd}
     more = {field: value for field, value in options.items() if value is not None}

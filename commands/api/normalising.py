@@ -16,9 +16,9 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.goals import read_objective
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
-from ithaca.solver.options import Budget
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.best import solve_best
 
 _NORM = re.compile(r"(?<![\w.])norm\s*\(")
@@ -32,9 +32,24 @@ def is_normalised(objective: object) -> bool:
     return isinstance(objective, str) and _NORM.search(objective) is not None
 
 
-def normalised(
-    text: str, problems_of: Callable[[str], Sequence[Problem]], budget: Budget, method: Method
-) -> str:
+#: The value and the proof of the best answer to a question with another objective, in some time.
+Optimum = Callable[[str, SolveOptions], tuple[Fraction | None, Certificate]]
+
+
+def of_designs(problems_of: Callable[[str], Sequence[Problem]], method: Method) -> Optimum:
+    """The optimum of the best of some designs, whose problems depend on the objective."""
+
+    def optimum(objective: str, options: SolveOptions) -> tuple[Fraction | None, Certificate]:
+        problems = problems_of(objective)
+        names = [problem.design.name for problem in problems]
+        with searching(f"norm({objective})", options, names) as (search, line):
+            answer = solve_best(problems, search, method=method, report=line.show)
+        return answer.value, answer.certificate
+
+    return optimum
+
+
+def normalised(text: str, optimum: Optimum, budget: Budget) -> str:
     """An objective's text in which every ``norm(x)`` is x over its least value by itself, or over
     its largest where the objective falls with it.
 
@@ -42,12 +57,10 @@ def normalised(
     ----------
     text : str
         The objective.
-    problems_of : callable
-        The problems of the question with another objective.
+    optimum : callable
+        The optimum of the question with another objective.
     budget : Budget
         The time of all searches, and of the one that follows.
-    method : Method
-        The engine.
 
     Raises
     ------
@@ -70,26 +83,21 @@ def normalised(
                 "case; allowed: a normalised part that it does one of"
             )
         sign = moves.pop()
-        problems = problems_of(each if sign > 0 else f"-({each})")
-        with searching(
-            f"norm({each})",
-            budget.share(len(names) + 1 - left),
-            [problem.design.name for problem in problems],
-        ) as (search, line):
-            answer = solve_best(problems, search, method=method, report=line.show)
-        if answer.certificate.status is Status.INFEASIBLE:
+        alone = each if sign > 0 else f"-({each})"
+        value, proof = optimum(alone, budget.share(len(names) + 1 - left))
+        if proof.status is Status.INFEASIBLE:
             return _joined(pieces, inner, {part: f"({part})" for part in inner})
-        if answer.certificate.status is not Status.OPTIMAL or not answer.value:
-            why = "is 0" if answer.value == 0 else "was not proven in time"
+        if proof.status is not Status.OPTIMAL or not value:
+            why = "is 0" if value == 0 else "was not proven in time"
             raise InputError(
                 f"--objective: the optimum of norm({each}) {why}; allowed: one that is proven, "
                 "and not 0"
             )
-        optimum = abs(Fraction(answer.value))
-        note(f"norm({each}): over {number(optimum)}, its {'least' if sign > 0 else 'most'}")
+        least = abs(Fraction(value))
+        note(f"norm({each}): over {number(least)}, its {'least' if sign > 0 else 'most'}")
         over = each if each.isidentifier() else f"({each})"
-        over += f"*{optimum.denominator}" if optimum.denominator > 1 else ""
-        scaled[each] = f"({over}/{optimum.numerator})"
+        over += f"*{least.denominator}" if least.denominator > 1 else ""
+        scaled[each] = f"({over}/{least.numerator})"
     return _joined(pieces, inner, scaled)
 
 

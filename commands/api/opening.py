@@ -18,7 +18,7 @@ from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
-from ithaca.workloads.library import C_ENDING, PATH_ENDINGS, workload_names
+from ithaca.workloads.library import NEST_FILES, PATH_ENDINGS, workload_names
 
 #: Answers with configurations.
 Opened = Result | NetworkResult | NetworksAnswer | PointAnswer
@@ -49,7 +49,7 @@ READERS: Registry[Reader] = Registry("readers")
 
 def is_result(source: str) -> bool:
     """Whether a source is a result file, not the name of a workload."""
-    if source in workload_names() or source.lower().endswith((*PATH_ENDINGS, C_ENDING)):
+    if source in workload_names() or source.lower().endswith((*PATH_ENDINGS, *NEST_FILES)):
         return False
     return source.lower().endswith(".json") or is_there(source)
 
@@ -89,8 +89,9 @@ def opened(
     answer = answer_of(source, layer)
     if isinstance(answer, PointAnswer):
         from ithaca.studies.front import Front
+        from ithaca.studies.network.front import NetworkFront
 
-        what = "front" if isinstance(answer, Front) else "what-if study"
+        what = "front" if isinstance(answer, Front | NetworkFront) else "what-if study"
         raise InputError(
             f"{answer.source} is a {what}; allowed: a result of a workload or of layers; "
             f"explain, report and verify take {'fronts' if what == 'front' else 'studies'}, too"

@@ -42,21 +42,35 @@ Workload = Annotated[
 ]
 Sizes = Annotated[
     Mapping[str, int] | Sequence[str] | None,
-    Option("--sizes", "-s", help="Extents, e.g. i=1024,j=1024,k=1024."),
+    Option(
+        "--sizes", "-s", metavar="LOOP=N,...", help="Extents of loops, e.g. i=1024,j=1024,k=1024."
+    ),
     REPEATED,
 ]
 Extents = Annotated[int, "by name"]
 Objective = Annotated[
     str | problems.Objective,
-    Option("--objective", help="What to minimise: an expression over metrics."),
+    Option(
+        "--objective",
+        metavar="EXPR",
+        help="Metric or expression to minimise; throughput is maximised.",
+    ),
 ]
-Method = Annotated[str, Option("--method", help="auto, exact, staged, cpsat, gp, nlp or evolve.")]
+Method = Annotated[
+    str,
+    Option(
+        "--method",
+        metavar="NAME",
+        help="Search method: auto, exact, staged, cpsat, gp, nlp or evolve.",
+    ),
+]
 SteadyMethod = Annotated[
     str | None,
     Option(
         "--method",
-        help="auto, exact, cpsat, gp, nlp or evolve; default: exact, the same in "
-        "every run; under a time limit auto.",
+        metavar="NAME",
+        help="Search method: auto, exact, cpsat, gp, nlp or evolve. Default: exact (under a time "
+        "limit auto).",
     ),
 ]
 ProveWith = Annotated[
@@ -68,7 +82,8 @@ ProveWith = Annotated[
     ),
 ]
 TimeLimit = Annotated[
-    float | None, Option("--time-limit", metavar="S", help="Seconds for the whole run, or 10m, 2h.")
+    float | None,
+    Option("--time-limit", metavar="TIME", help="Time for the whole run: seconds, or 10m, 2h."),
 ]
 RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
 LayerPatterns = Annotated[
@@ -84,7 +99,7 @@ Fuse = Annotated[
     bool,
     Option(
         "--fuse",
-        help="Keep on chip what one layer writes and the next reads, wherever that pays.",
+        help="Keep tensors between layers on chip wherever that pays.",
     ),
 ]
 Scheduler = Annotated[
@@ -95,13 +110,11 @@ Scheduler = Annotated[
         help="Dask scheduler to solve on, e.g. tcp://host:8786; local starts one here.",
     ),
 ]
-ResultFile = Annotated[
-    str | Path | Answer, Argument(metavar="FILE", help="A result as written by -o.")
-]
+ResultFile = Annotated[str | Path | Answer, Argument(metavar="FILE", help="A result file.")]
 LayerName = Annotated[
-    str | None, Option("--layer", metavar="NAME", help="Of a network's result, this layer alone.")
+    str | None, Option("--layer", metavar="NAME", help="Only this layer of a network's result.")
 ]
-Quick = Annotated[bool, Option("--quick", help="Leave out what has to be solved again.")]
+Quick = Annotated[bool, Option("--quick", help="Skip what would need further solving.")]
 Loops = Annotated[bool, Option("--loops", help="Print the mapping as a loop nest, too.")]
 
 
@@ -115,7 +128,7 @@ class Effort:
         Option(
             "--threads",
             metavar="N",
-            help="How many to solve at a time, in processes.",
+            help="Number of parallel worker processes.",
         ),
     ] = 1
 
@@ -147,14 +160,12 @@ class SearchOptions(Effort):
         Option(
             "--gap",
             metavar="G",
-            help="Relative gap that will do, such as 1%; 0: a proof.",
+            help="Stop at this relative gap, e.g. 1%; 0 asks for a proof.",
         ),
     ] = 0
     seed: Annotated[
         int,
-        Option(
-            "--seed", metavar="N", help="Seed of randomised methods; the exact engine needs none."
-        ),
+        Option("--seed", metavar="N", help="Seed of randomised methods."),
     ] = 0
 
     @property
@@ -172,7 +183,7 @@ class Keeping:
         Option(
             "--results",
             metavar="DIR",
-            help="Folder to keep results in; what it holds is not solved again.",
+            help="Folder that keeps results; those in it are not solved again.",
         ),
     ] = None
     recheck: Annotated[
@@ -180,15 +191,14 @@ class Keeping:
         Option(
             "--recheck",
             metavar="N|all",
-            help="Prove the first N kept results that are read, or all, again before taking them.",
+            help="Prove the first N kept results (or all) again before using them.",
         ),
     ] = None
     trust_results: Annotated[
         bool,
         Option(
             "--trust-results",
-            help="Take kept results that were made elsewhere, or changed, and what they say is "
-            "proven.",
+            help="Use kept results that were made elsewhere or changed, and believe their proofs.",
         ),
     ] = False
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ithaca.files.answer import Answer
+from ithaca.files.clock import finishing, keeping, made_in_time, poll
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, json_number, json_ready, number
 from ithaca.files.registry import Registry
@@ -24,6 +27,12 @@ if TYPE_CHECKING:
 POINTS: Registry[ModuleType] = Registry("points")
 
 
+#: Behind a number of points that are not all.
+PARTLY = ", the others were not"
+
+P = TypeVar("P")
+
+
 @dataclass(frozen=True, repr=False)
 class EvaluatedPoints(Answer):
     """Configurations with all their metrics, by the exact reference, and why those that do not fit
@@ -34,19 +43,30 @@ class EvaluatedPoints(Answer):
     rows: tuple[Mapping[str, Any], ...] = field(repr=False)
     """``valid``, ``reason`` and ``metrics`` of each."""
 
+    complete: bool = field(default=True, kw_only=True)
+    """Whether these are all; false where time was over before."""
+
     kind: ClassVar[str] = "configuration"
     """The word for one of the points."""
 
     @property
     def headline(self) -> str:
-        return (
-            f"{counted(len(self.rows), self.kind)} evaluated, "
-            f"{sum(row['valid'] for row in self.rows)} of them fit"
-        )
+        return f"{self.extent}, {sum(row['valid'] for row in self.rows)} of them fit"
+
+    @property
+    def extent(self) -> str:
+        """The number of those evaluated, and whether these are all, in words."""
+        return f"{counted(len(self.rows), self.kind)} evaluated{'' if self.complete else PARTLY}"
+
+    @property
+    def failure(self) -> str:
+        return "" if self.complete else f"time was over: {self.extent}"
 
     @property
     def document(self) -> dict[str, Any]:
-        return {"schema": SCHEMA, "points": list(self.rows)}
+        """The points, ready for JSON, and where they are not all, that others were left."""
+        own = {"schema": SCHEMA, "points": list(self.rows)}
+        return own if self.complete else own | {"complete": False}
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
@@ -119,24 +139,56 @@ def evaluated(solutions: Sequence[tuple[str, Solution]]) -> EvaluatedPoints:
     if own is not None:
         answer: EvaluatedPoints = own.evaluated(solutions)
         return answer
-    return EvaluatedPoints(tuple(name for name, _ in solutions), checked(solutions))
+    return checked_points(solutions)
 
 
-def checked(solutions: Sequence[tuple[str, Solution]]) -> tuple[dict[str, Any], ...]:
+def checked_points(solutions: Sequence[tuple[str, Solution]]) -> EvaluatedPoints:
+    """Configurations of any family, by name, evaluated as far as time allows."""
+    rows, complete = made_in_time(partial(checked, solutions))
+    names = tuple(name for name, _ in solutions[: len(rows)])
+    return EvaluatedPoints(names, tuple(rows), complete=complete)
+
+
+def numbers_of(rows: Sequence[Any]) -> tuple[str, ...]:
+    """The names of rows that have no others: numbers from 1."""
+    return tuple(str(number) for number in range(1, len(rows) + 1))
+
+
+def in_time(
+    read: Callable[[], Sequence[P]], evaluate: Callable[[Sequence[P]], Sequence[dict[str, Any]]]
+) -> tuple[tuple[P, ...], tuple[dict[str, Any], ...], bool]:
+    """Read points and evaluate those that were read, each as far as time allows.
+
+    Returns
+    -------
+    tuple of points, rows and bool
+        The points that were evaluated, a row of each, and whether these are all.
+    """
+    points, all_read = made_in_time(read)
+    with nullcontext() if all_read else finishing():
+        rows, all_evaluated = made_in_time(partial(evaluate, points))
+    return tuple(points[: len(rows)]), tuple(rows), all_read and all_evaluated
+
+
+def checked(solutions: Sequence[tuple[str, Solution]]) -> list[dict[str, Any]]:
     """The rows of configurations, each with why it would not fit: what it breaks."""
-    rows = []
-    for _, solution in solutions:
-        problem, configuration = solution.problem, solution.configuration
-        assert configuration is not None  # the caller asks for those that have one
-        complaints = [] if problem.space.contains(configuration) else ["it is outside the space"]
-        complaints += [
-            f"{limit.metric} does not hold"
-            if limit.required
-            else f"{limit.metric} exceeds {json_number(limit.bound)}"
-            for limit in problem.exceeded(configuration)
-        ]
-        metrics = json_ready(problem.metrics(configuration))
-        rows.append(
-            {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}
-        )
-    return tuple(rows)
+    rows: list[dict[str, Any]] = []
+    with keeping(lambda: rows):
+        for _, solution in solutions:
+            poll()
+            rows.append(_checked(solution))
+    return rows
+
+
+def _checked(solution: Solution) -> dict[str, Any]:
+    problem, configuration = solution.problem, solution.configuration
+    assert configuration is not None  # the caller asks for those that have one
+    complaints = [] if problem.space.contains(configuration) else ["it is outside the space"]
+    complaints += [
+        f"{limit.metric} does not hold"
+        if limit.required
+        else f"{limit.metric} exceeds {json_number(limit.bound)}"
+        for limit in problem.exceeded(configuration)
+    ]
+    metrics = json_ready(problem.metrics(configuration))
+    return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}

@@ -58,6 +58,12 @@ def refine(
     Lower bounds that the result states are kept where they are better than those of geometric
     programs; `ithaca.verify` checks what it claims. The time limit is for all designs together.
     Raises `DisagreementError` if evolution finds what the result claims to be impossible.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.refine.refine(r, samples=10).value  # proven already
+    Fraction(58, 1)
     """
     search = replace(effort.options, seed=parse_integer("--seed", seed, least=0))
     most = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)

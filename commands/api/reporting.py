@@ -45,7 +45,7 @@ def report(
         Option(
             "--around",
             metavar="N",
-            help="In the landscape, only factors at most N from the result's.",
+            help="Show factors up to N steps from the result's in the landscape.",
         ),
     ] = AROUND,
     quick: Quick = False,
@@ -59,6 +59,12 @@ def report(
     drawn.
 
     Returns one line on what was written.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.report(r, "r.html", quick=True)
+    'wrote r.html: design [i,j] C'
     """
     search, distance = (
         parse_changes(time_limit, stated, quick=quick),

@@ -10,7 +10,7 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
-from ithaca.commands.api.live_line import note, searching
+from ithaca.commands.api.live_line import note, note_missing_engines, searching
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -24,34 +24,27 @@ from ithaca.commands.api.options import (
 )
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
 from ithaca.exports.programs.solved import SolvedModel, is_solution
-from ithaca.files.csv_text import Rows
 from ithaca.files.errors import InputError
+from ithaca.files.words import Rows
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.results.files import load_result
 from ithaca.solver import engines
-from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.options import COMPARING, RUNNING, Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
-from ithaca.solver.result import Result as Loaded
 from ithaca.solver.solution import best_solution
-from ithaca.studies.best import best_start, solve_best, without_restriction
-from ithaca.studies.runs import RUNNING, kept_share, with_runs
 from ithaca.workloads.nest import LoopNest
 
 Start = Annotated[
-    str | Path | Loaded | Rows | SolvedModel | None,
+    str | Path | Result | Rows | SolvedModel | None,
     Option(
         "--start",
-        help="Configurations to improve on: a result (also its data type), a CSV file of "
-        "evaluate, another solver's solution (.sol) or Timeloop's mapping (.yaml).",
+        metavar="FILE",
+        help="Warm start from a result, a CSV file, another solver's solution (.sol) or Timeloop's "
+        "mapping (.yaml). A result's data type is used unless --dtype is given.",
     ),
 ]
-
-#: Share of a time limit that is kept to find out what a restriction to what a compiler builds
-#: costs.
-COMPARING = 0.2
 
 
 @public
@@ -77,25 +70,30 @@ def solve(
     ``start`` is a result, or its file; a CSV file as ``evaluate`` writes; a mapping of Timeloop's;
     a model as `ithaca.model` makes, with values, or a file of these (``.sol``); or rows in Python:
     dictionaries, or a table of pandas, as `Result.to_dataframe` makes.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> r.status, r.value, r.best.tiling.array_part
+    ('optimal', Fraction(58, 1), {'i': 4, 'j': 4, 'k': 4})
     """
     engine, second = parse_engines(method, prove_with)
     own = parse_extents(sizes, extents)
     nest = family.nest(workload, own)
     options, threads = search.options, search.on(scheduler)
     known, name = read_start(start)
-    if isinstance(known, Loaded):
+    if isinstance(known, Result):
         stated = known.profile.options
         family = replace(family, words={**stated, **family.words})
     if "norm" in str(objective):
-        from ithaca.commands.api.normalising import normalised
+        from ithaca.commands.api.normalising import normalised, of_designs
 
-        budget, spelled = Budget(options), str(family.spelled_out(objective))
-        objective = normalised(
-            spelled,
+        budget = Budget(options)
+        optimum = of_designs(
             lambda text: family.question(workload, text, descriptor=descriptor).problems(nest),
-            budget,
             engine,
         )
+        objective = normalised(str(family.spelled_out(objective)), optimum, budget)
         options = budget.share()
     question = family.question(workload, objective, descriptor=descriptor)
     problems, free = question.problems(nest), question.unrestricted
@@ -163,10 +161,8 @@ def answers(
     names, alone = [p.design.name for p in problems], len(rows) == 1
     with searching("building problems", options, names, rivals=alone) as (stoppable, line):
         budget = Budget(stoppable)
-        bounded = kept_share(stoppable, COMPARING if unrestricted else 0)
-        bounded = kept_share(
-            bounded, RUNNING if any(profile_of(row[0].design).runs for row in rows if row) else 0
-        )
+        run = any(profile_of(row[0].design).runs for row in rows if row)
+        bounded = stoppable.keeping(COMPARING if unrestricted else 0).keeping(RUNNING * run)
         solutions = solve_designs(
             problems,
             bounded,
@@ -188,6 +184,8 @@ def answers(
         ]
         best = best_solution(own[0])
         if unrestricted and best is not None and best.value is not None and not stoppable.stopped:
+            from ithaca.studies.best import solve_best, without_restriction
+
             known = [
                 best.configuration if p.design.name == best.design else None for p in unrestricted
             ]
@@ -197,20 +195,29 @@ def answers(
                 without_restriction(best.value, free.value, free.certificate),
                 problems=tuple(unrestricted),
             )
-        results = (Result(place, best_solution(row), row, compared) for row in own)
+        note_missing_engines(settled=all(solution.settled for solution in solutions))
+        results = tuple(Result(place, best_solution(row), row, compared) for row in own)
+        if not run:
+            return results
+        from ithaca.studies.runs import with_runs
+
         return tuple(with_runs(result, budget) for result in results)
 
 
-def read_start(start: Start) -> tuple[Loaded | Path | Rows | SolvedModel | None, str]:
+def read_start(start: Start) -> tuple[Result | Path | Rows | SolvedModel | None, str]:
     """Known configurations, the result in a file among them, and what messages call them."""
     if not isinstance(start, str | Path):
         return start, ""
     path = Path(start)
-    return load_result(path) if path.suffix.lower() == ".json" else path, f" {start}"
+    if path.suffix.lower() != ".json":
+        return path, f" {start}"
+    from ithaca.results.files import load_result
+
+    return load_result(path), f" {start}"
 
 
 def starts_of(
-    start: Loaded | Path | Rows | SolvedModel,
+    start: Result | Path | Rows | SolvedModel,
     problems: Sequence[Problem],
     nest: LoopNest,
     name: str,
@@ -222,7 +229,7 @@ def starts_of(
 
     Parameters
     ----------
-    start : Loaded or Path or Rows
+    start : Result or Path or Rows
         A result, or configurations as files or rows state them.
     problems : sequence of Problem
         One for each design that is solved.
@@ -236,7 +243,7 @@ def starts_of(
     list of Configuration, optional
         One for each problem; None where none fits.
     """
-    if isinstance(start, Loaded):
+    if isinstance(start, Result):
         known = start.profile.nest
         if known is None or known.name != nest.name:
             workload = "no nest" if known is None else f"workload '{known.name}'"
@@ -256,11 +263,13 @@ def starts_of(
         from ithaca.commands.api.points import points_of
 
         pairs = points_of(problems[0].design.family).configurations(start, problems, nest)
+    from ithaca.studies.best import best_start
+
     starts: list[Configuration | None] = []
     for problem in problems:
         own = [(design, each) for design, each in pairs if design.name == problem.design.name]
         able = [c for pair in own if (c := problem.design.translated(*pair)) is not None]
         starts.append(best_start(problem, able) or (able[0] if able else None))
-    if not pairs or not (isinstance(start, Loaded) or any(starts)):
+    if not pairs or not (isinstance(start, Result) or any(starts)):
         raise InputError(f"--start{name} holds no configuration")
     return starts

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from ithaca.commands.api.keywords import FamilyOptions, public
+from ithaca.commands.api.keywords import FamilyOptions, StatedOptions, public
 from ithaca.commands.api.live_line import note, searching
+from ithaca.commands.api.network_options import NestOrNetwork, NetworkOptions, refuse_networks
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -19,35 +20,40 @@ from ithaca.commands.api.options import (
     SearchOptions,
     Sizes,
     SteadyMethod,
-    Workload,
 )
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_steady_method
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.files.words import REPEATED, parse_number
 from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.studies.grid import StudyAxis
-from ithaca.studies.titles import study_title
+from ithaca.studies.network.study import NetworkStudy
+from ithaca.studies.titles import places_text, study_title
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import is_network
+
+#: What is said where nothing is varied.
+NOTHING = "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"
 
 
 @public
 def whatif(
-    workload: Workload,
+    workload: NestOrNetwork,
     *,
     sizes: Sizes = None,
     vary: Annotated[
         Mapping[str, Sequence[Any]] | Sequence[str] | None,
         Option(
             "--vary",
-            help="What to vary: a size (i=256,512), a limit (dsp=2000,4000), "
+            help="Vary a size (i=256,512), a limit (dsp=2000,4000), "
             "platform, dtype, edition, objective, "
             "permutation (A,C), dataflow (i,j:i,k), what it is for "
             "(for=none,autosa), or a figure of --arch "
-            "(GLB.words=16384,32768). Several make a grid.",
+            "(GLB.words=16384,32768); of networks batch, phase, mode. Several: a grid.",
         ),
         REPEATED,
     ] = None,
@@ -56,32 +62,61 @@ def whatif(
         Option(
             "--marginal",
             metavar="PERCENT",
-            help="Prove what each limit is worth, raised by so much.",
+            help="Prove what raising each limit by this much would gain.",
         ),
     ] = None,
+    price: Annotated[
+        Mapping[str, float] | Sequence[str] | None,
+        Option(
+            "--price",
+            metavar="NAME=N",
+            help="Prices of varied platforms, in a unit of yours: u250=9000,u55c=4400.",
+        ),
+        REPEATED,
+    ] = None,
+    networks: NetworkOptions,
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
     method: SteadyMethod = None,
     search: SearchOptions,
     keeping: Keeping,
     before: Callable[[Sequence[StudyAxis]], None] | None = None,
+    stated: StatedOptions,
     **extents: Extents,
-) -> Study:
-    """Prove the best configuration over a grid of sizes, limits, platforms and so on.
+) -> Study | NetworkStudy:
+    """Prove the best configuration over sizes, limits, platforms and so on.
 
-    ``before`` hears of the axes before anything is solved, and may refuse them.
+    Of a network every point is what `ithaca.network` answers. ``before`` hears of the axes before
+    anything is solved, and may refuse them.
+
+    Examples
+    --------
+    >>> question = {"dataflow": "i,j", "divisors_only": True}
+    >>> study = ithaca.whatif("mm", vary="dsp=5,40", i=4, j=4, k=4, **question)
+    >>> list(study.to_dataframe()["value"])
+    [89.0, 58.0]
     """
-    engine, options, threads = (
-        parse_steady_method(method, search.time_limit),
-        search.options,
-        search.workers,
-    )
     percent = (
         None
         if marginal is None
         else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
     )
-    own = parse_extents(sizes, extents)
+    if not vary and percent is None:
+        raise InputError(NOTHING)
+    own = parse_extents(sizes, networks.sizes | extents)
+    if is_network(workload):
+        from ithaca.commands.api.network_studies import NetworkTerms, network_whatif
+
+        terms = NetworkTerms(workload, own, networks, family, objective, method, search, keeping)
+        return network_whatif(terms, vary or {}, percent, price, before)
+    refuse_networks(workload, stated)
+    if price:
+        raise InputError(f"--price does not go with {quoted(str(workload))}; allowed: of networks")
+    engine, options, threads = (
+        parse_steady_method(method, search.time_limit),
+        search.options,
+        search.workers,
+    )
     nest = family.nest(workload, own)
     question = family.question(workload, objective)
     named = (name for name in question.variables if f"--{name}" in family.stated.values())
@@ -89,10 +124,6 @@ def whatif(
     fixed = {*own, *question.bounds, *(name for name in named if f"--{name}" != selector)}
     variations = parse_variations(vary or {}, question, nest, fixed)
     check_sizes(workload, nest, {*own, *(v.axis.name for v in variations)})
-    if not variations and percent is None:
-        raise InputError(
-            "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"
-        )
     axes = [v.axis for v in variations]
     if before is not None:
         before(axes)
@@ -100,8 +131,8 @@ def whatif(
         note(remark)
 
     def pose(values: Mapping[str, Any]) -> Sequence[Problem]:
-        one, sized = varied(question, nest, variations, values)
-        return one.problems(sized)
+        one, own_sizes = varied(question, variations, values)
+        return one.problems(nest.with_sizes(own_sizes))
 
     count = prod(len(axis.values) for axis in axes)
     with (
@@ -117,15 +148,16 @@ def whatif(
             store=store,
             percent=percent,
             report=lambda place, done, progress: line.show(place, progress, done=done, total=count),
-            provenance=_provenance(question, nest, [axis.name for axis in axes]),
+            provenance=_provenance(question, nest, axes),
         )
 
 
-def _provenance(question: Question, nest: LoopNest, axes: Sequence[str]) -> dict[str, str]:
+def _provenance(question: Question, nest: LoopNest, axes: Sequence[StudyAxis]) -> dict[str, str]:
     """The fixed parts of a study's question by name, with a title; the varied ones are stated by
     the axes."""
-    sizes = {loop: n for loop, n in nest.sizes.items() if loop not in axes}
-    fixed = {name: text for name, text in question.provenance(nest).items() if name not in axes}
+    names = {axis.name for axis in axes}
+    sizes = {loop: n for loop, n in nest.sizes.items() if loop not in names}
+    fixed = {name: text for name, text in question.provenance(nest).items() if name not in names}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
-    title = study_title(fixed, f"several {question.places}")
+    title = study_title(fixed, places_text(axes, question.places))
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

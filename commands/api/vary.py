@@ -22,6 +22,9 @@ from ithaca.workloads.nest import LoopNest
 
 Change = Callable[[Question, Any], Question]
 
+#: Reads the values of something of the workload's own, which makes an axis.
+ReadAxis = Callable[[Sequence[Any]], StudyAxis]
+
 #: How no limit is written.
 NO_LIMIT = "none"
 
@@ -42,7 +45,8 @@ class Variation:
     axis: StudyAxis
     """Its values, read and checked."""
     change: Change | None
-    """Puts one of them into a question; None where it is the extent of a loop."""
+    """Puts one of them into a question; None where it is the workload's own, such as the extent of
+    a loop."""
     late: bool = False
     """Whether it changes what others put there."""
 
@@ -52,6 +56,7 @@ def parse_variations(
     question: Question,
     nest: LoopNest,
     fixed: Collection[str],
+    own: Mapping[str, ReadAxis] | None = None,
 ) -> tuple[Variation, ...]:
     """Read all ``--vary`` options, or values by name.
 
@@ -69,12 +74,16 @@ def parse_variations(
     question : Question
         What is asked at every point.
     nest : LoopNest
-        Its workload.
+        Its workload, or a layer of that.
     fixed : collection of str
         The options that were given beside.
+    own : mapping of str to ReadAxis, optional
+        What the workload itself may vary, by name; by default the extents of the loops.
     """
+    known = {loop: _size(loop, nest) for loop in nest.sizes} if own is None else own
     variations = [
-        _variation(name, values, question, nest, fixed) for name, values in named_values(vary)
+        _variation(name, values, question, nest, fixed, known)
+        for name, values in named_values(vary)
     ]
     check_axes([v.axis for v in variations])
     return tuple(variations)
@@ -114,37 +123,38 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
 
 
 def varied(
-    question: Question,
-    nest: LoopNest,
-    variations: Sequence[Variation],
-    values: Mapping[str, Any],
-) -> tuple[Question, LoopNest]:
-    """Question and nest of one point of the grid.
+    question: Question, variations: Sequence[Variation], values: Mapping[str, Any]
+) -> tuple[Question, dict[str, Any]]:
+    """The question of one point of the grid, and what is the workload's own there, by name.
 
     Parameters
     ----------
     question : Question
         What is asked at every point.
-    nest : LoopNest
-        Its workload.
     variations : sequence of Variation
         What is varied.
     values : mapping of str to object
         The value of each at the point, by the name of its axis.
     """
+    own = {}
     for variation in sorted(variations, key=lambda each: each.late):
         name = variation.axis.name
         if variation.change is None:
-            nest = nest.with_sizes({name: values[name]})
+            own[name] = values[name]
         else:
             question = variation.change(question, values[name])
-    return question, nest
+    return question, own
 
 
 def _variation(
-    name: str, parts: Sequence[Any], question: Question, nest: LoopNest, fixed: Collection[str]
+    name: str,
+    parts: Sequence[Any],
+    question: Question,
+    nest: LoopNest,
+    fixed: Collection[str],
+    own: Mapping[str, ReadAxis],
 ) -> Variation:
-    loops, metrics = tuple(nest.sizes), question.vocabulary(nest)
+    loops, metrics = tuple(own), question.vocabulary(nest)
     variables, figures = question.variables, question.figures
     plain = name.removeprefix(SIZE).removeprefix(LIMIT)
     is_loop = name.startswith(SIZE) or (plain == name and name in loops)
@@ -163,7 +173,7 @@ def _variation(
         names = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
         others += [f"where FIGURE is {names}"] if names else []
         raise InputError(
-            f"--vary {quoted(name)} is unknown; allowed: loops "
+            f"--vary {quoted(name)} is unknown; allowed: {'loops ' * (loops == (*nest.sizes,))}"
             f"{', '.join(loops)}; limits {', '.join(known)} "
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
             f"{meant(name, (*loops, *metrics, *variables, *figures))}"
@@ -174,7 +184,7 @@ def _variation(
         )
     with errors_at(f"--vary {quoted(name)}"):
         if is_loop:
-            return _size(plain, parts, nest)
+            return Variation(own[plain](parts), None)
         if name in figures:
             return _figure(name, parts, figures[name])
         if is_limit:
@@ -182,12 +192,14 @@ def _variation(
         return _variable(name, parts, nest, variables[name])
 
 
-def _size(loop: str, parts: Sequence[Any], nest: LoopNest) -> Variation:
-    extents = tuple(parse_extent(loop, part) for part in parts)
-    for extent in extents:
-        nest.with_sizes({loop: extent})
-    axis = StudyAxis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
-    return Variation(axis, None)
+def _size(loop: str, nest: LoopNest) -> ReadAxis:
+    def read(parts: Sequence[Any]) -> StudyAxis:
+        extents = tuple(parse_extent(loop, part) for part in parts)
+        for extent in extents:
+            nest.with_sizes({loop: extent})
+        return StudyAxis(loop, extents, unit="iterations", meaning=f"extent of loop {loop}")
+
+    return read
 
 
 def _limit(metric: str, parts: Sequence[Any], metrics: Mapping[str, Metric]) -> Variation:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
@@ -17,7 +16,7 @@ from ithaca.files.messages import errors_at, refuse
 from ithaca.files.reading import parse_json
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
-from ithaca.formulations.families import family_of
+from ithaca.results.network_studies import label_checks
 from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
 from ithaca.solver.certificate import OWN
@@ -30,6 +29,7 @@ from ithaca.studies.best import prove_best
 from ithaca.studies.front import Front
 from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.study import NetworkStudy
 from ithaca.studies.runs import simulated_again
 from ithaca.studies.whatif import Study
 
@@ -50,27 +50,32 @@ def verify(
 
     ``hear`` is told of each check when it is done. Raises `InputError` if the result claims what is
     false, and no engine says so, `DisagreementError` if engines contradict each other.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.verify(r).confirmed
+    True
     """
     options, checks = parse_search(time_limit), []
-    answer, open_checks = _read(result, layer)
+    answer = _read(result, layer)
     with (
         Interrupt() as interrupt,
         clock.until(interrupt),
         errors_at(getattr(answer, "source", OWN)),
     ):
         within = replace(options.at_most(clock.left()), stop=interrupt)
-        for check in chain(open_checks, _checks(answer, within)):
+        for check in _checks(answer, within):
             checks.append(replace(check, width=_width(answer)))
             if hear is not None:
                 hear(checks[-1])
     return Verification(tuple(checks))
 
 
-def _read(source: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple[Check, ...]]:
-    """The answer to verify, and a check of what it leaves open: of files of earlier versions, the
-    designs that were asked for."""
+def _read(source: str | Path | Answer, layer: str | None) -> Answer:
+    """The answer to verify."""
     if isinstance(source, Opened) or layer is not None:
-        return answer_of(source, layer), ()
+        return answer_of(source, layer)
     if isinstance(source, Answer):  # what is read is found again
         file = Path(OWN)
         document = parse_json(document_text(source.document), file)
@@ -83,13 +88,7 @@ def _read(source: str | Path | Answer, layer: str | None) -> tuple[Answer, tuple
             f"{what}; allowed: results, fronts, studies, matches, and "
             "simulations of one configuration",
         )
-    answer = read_answer(document, file)
-    if isinstance(document, dict) and "restriction" not in document and isinstance(answer, Result):
-        first = answer.designs[0].problem.design  # some question has it alone
-        if "restriction" in family_of(first).restriction_fields([first]):
-            line = "which were asked for is not stated: what is proven is of those that follow"
-            return answer, (Check("designs", f"{line}, alone", True),)
-    return answer, ()
+    return read_answer(document, file)
 
 
 def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
@@ -97,6 +96,8 @@ def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
     for place, (name, part) in enumerate(result.parts.items()):
         for check in _checks(part, whole.share(left - place)):
             yield replace(check, place=f"{name} {check.place}")
+    if isinstance(result, NetworkStudy):
+        yield from label_checks(result)
     if left:
         return
     if not isinstance(result, Opened):

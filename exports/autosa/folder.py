@@ -26,6 +26,7 @@ from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.templates import template
 from ithaca.files.words import parse_choice
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.systolic.buffering import choosable
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
@@ -99,7 +100,11 @@ def _buildable(result: Result) -> list[Problem]:
     return [
         result.problem.with_design(array=array, options=space)
         for array in choose_designs(
-            known.nest, known.array.edition, target=Target.AUTOSA, dram=space.dram
+            known.nest,
+            known.array.edition,
+            target=Target.AUTOSA,
+            dram=space.dram,
+            double_buffer=space.double_buffer,
         )
         if array.dataflow in dataflows
     ]
@@ -134,6 +139,9 @@ def _obstacles(configuration: ArrayConfiguration, back_end: str) -> tuple[str, .
     if configuration.nest.sparse is not None:
         blocks = f"block sparsity {configuration.nest.sparse} was never built for --target tapa"
         reasons = (*reasons, f"{blocks}; allowed: --target hls")
+    if configuration.design.single:
+        why = "single buffers were never built for --target tapa"
+        reasons = (*reasons, f"{why}; allowed: --target hls")
     packs = configuration.tiling.pack
     sums = (g for g in configuration.design.packed_groups if g.locally_reducing)
     return reasons + tuple(
@@ -189,7 +197,8 @@ def data_pack_sizes(configuration: ArrayConfiguration) -> str:
     packs = {
         name: configuration.tiling.pack[configuration.moved_group(name).name] for name in names
     }
-    sizes = {name: [pack * configuration.data.bytes] * IO_LEVELS for name, pack in packs.items()}
+    size = int(configuration.data.bytes)
+    sizes = {name: [pack * size] * IO_LEVELS for name, pack in packs.items()}
     if (sparse := configuration.nest.sparse) is not None:
         sizes[sparse.tensor] = pack_bytes(configuration, sparse, packs[sparse.tensor])
     return kernel_options(sizes)
@@ -248,6 +257,10 @@ def options(configuration: ArrayConfiguration) -> tuple[str, ...]:
         chosen.append("--host-serialize")
     if configuration.technology.uram:
         chosen.append("--uram")
+    if design.single:  # by default the compiler doubles all buffers but those of drains
+        doubled = [x for x in choosable(design) if x not in design.single]
+        names = kernel_options(dict.fromkeys(doubled, ()))
+        chosen.append(f'--double-buffer-assign="{names}"' if doubled else "--no-double-buffer")
     if nest.sparse is not None:
         chosen += block_options(nest.sparse)
     if touches_space(nest, design):

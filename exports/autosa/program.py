@@ -45,7 +45,7 @@ def c_program(configuration: ArrayConfiguration) -> str:
     ]
     packages: dict[str, object] = {}
     if sparse is not None:
-        package = package_bytes(sparse, data) // data.bytes
+        package = int(package_bytes(sparse, data.bytes) // data.bytes)
         arrays.append(stored_array(configuration, sparse, package))
         packages = {"stored": stored_name(sparse), "package": package}
     return template(

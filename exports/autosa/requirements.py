@@ -79,7 +79,7 @@ def _of_packs(configuration: ArrayConfiguration) -> Iterator[str]:
         group = configuration.moved_group(access.tensor)
         pack = tiling.pack[group.name]
         data = configuration.data
-        size = pack * (data.bytes if group.sparse is None else group.word_bytes(data))
+        size = pack * (data.bytes if group.sparse is None else group.package(data).word_bytes)
         last = group.packing.last.evaluate(values, FRACTION)
         multiple = group.packing.multiple_of.evaluate(values, FRACTION)
         if pack & (pack - 1):

@@ -30,9 +30,9 @@ def pack_bytes(configuration: ArrayConfiguration, sparse: BlockSparsity, words: 
     words : int
         Words of a pack, zeros among them.
     """
-    packages, data = words // sparse.block, configuration.data
-    held = packages * held_bytes(sparse, data)
-    return [held, held, packages * package_bytes(sparse, data)]
+    packages, size = words // sparse.block, configuration.data.bytes
+    held = packages * held_bytes(sparse, size)
+    return [held, held, packages * package_bytes(sparse, size)]
 
 
 def stored_array(configuration: ArrayConfiguration, sparse: BlockSparsity, package: int) -> str:

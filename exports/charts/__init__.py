@@ -1,2 +1,2 @@
-"""Charts: what they show (`chart`), drawn one way (`picture`): to files, as parts of pages (`svg`),
-as pages (`page`)."""
+"""Charts: what they show (`chart`), specified one way (`specification`): drawn to files
+(`rendering`) and in pages (`page`)."""

@@ -2,129 +2,156 @@
 
 from __future__ import annotations
 
-import struct
-from base64 import b64encode
-from collections.abc import Sequence
-from math import isfinite
+from dataclasses import replace
+from json import dumps
+from math import ceil, isfinite, log
 from typing import Any
-from zlib import compress, crc32
 
-from ithaca.exports.charts.axes import (
-    ACROSS,
-    USUAL,
-    ChartAxis,
-    Entry,
-    Plot,
-    Points,
-    box,
-    fitting,
-    framed,
-    key,
-    legend,
-)
+import numpy as np
+
+from ithaca.exports.charts.axes import TOLD, short
 from ithaca.exports.charts.chart import EMPTY, HeatMap
-from ithaca.exports.charts.palette import ROLES, heat, ink
-from ithaca.exports.charts.scale import AxisScale
+from ithaca.exports.charts.palette import HEAT, ROLES, heat, ink
 
-#: Sizes of the text in a cell, the largest and the least that is written.
+#: Sizes of the text in a cell, the largest and the least that is written (pixels).
 CELL_TEXT, LEAST_TEXT = 10.0, 6.0
 
-#: Most cells that are drawn one by one: more are one image.
-CELLS = 2500
+#: Most cells that are written into, and that are drawn one by one.
+MOST_TEXTS, MOST_CELLS = 2500, 60_000
 
 
-def cells(chart: HeatMap, plot: Plot) -> None:
-    """Draw a heat map."""
-    rows, columns = chart.values.shape
-    height = min(max(18.0 * rows, 190.0), 365.0)
-    names = [fitting(name, 154) for name in chart.rows] or [str(y) for y in chart.y.tolist()]
-    wide = ACROSS - (96 if chart.rows else 0)
-    most = min(30, wide / USUAL / (max(len(str(x)) for x in chart.x.tolist()) + 1))
-    x, y = (
-        ChartAxis(0, len(values), label, named=_middles(values, ticks), grid=False)
-        for values, label, ticks in (
-            ([str(x) for x in chart.x.tolist()], fitting(chart.x_label, ACROSS), most),
-            (names, fitting(chart.y_label, height), 24),
-        )
-    )
-    across, up = framed(plot, x, y, height)
-    ends = box(across.start, up.end, across.end - across.start, height)
-    for points, look in _hatched(ends):
-        plot.shape(points, **look)
-    low, high = chart.ends
-    share = AxisScale(low, high, logarithmic=0 < low < high)
-    colours = [
-        [heat(share(v), chart.most) if isfinite(v) else "" for v in row]
-        for row in chart.values.tolist()
+def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The layers of a heat map, and notes on its signs."""
+    chart, notes = _coarse(chart)
+    (low, high), values = chart.ends, chart.values.tolist()
+    logarithmic = 0 < low < high
+    columns = [str(x) for x in chart.x.tolist()]
+    lines = [*chart.rows] or [str(y) for y in chart.y.tolist()]
+    names = [*chart.row_names]
+    data = [
+        {"y": y, "row": row, "value": [v if isfinite(v) else None for v in line]}
+        for y, row, line in zip(lines, names, values, strict=True)
     ]
-    plot.shape(ends, classes="ground", fill="transparent")
-    width, tall = (across.end - across.start) / columns, height / rows
-    if rows * columns > CELLS:
-        image = f"data:image/png;base64,{b64encode(_png(colours)).decode()}"
-        look = {"preserveAspectRatio": "none", "image_rendering": "pixelated", "href": image}
-        wide = across.end - across.start
-        plot.add("image", x=across.start, y=up.end, width=wide, height=height, **look)
-    else:
-        group, tips = plot.add("g", shape_rendering="crispEdges"), iter(chart.tips)
-        for at, line in enumerate(colours):
-            for column, (colour, tip) in enumerate(zip(line, tips, strict=False)):
-                if colour:
-                    corners = box(across(column), up(at + 1), width, tall)
-                    plot.shape(corners, tip, group, fill=colour)
-    longest = max((len(text) for texts in chart.texts for text in texts), default=0)
-    size = min(CELL_TEXT, 0.9 * width / (0.62 * max(longest, 1)), 0.7 * tall)
-    for at, texts in enumerate(chart.texts if size >= LEAST_TEXT else ()):
-        for column, text in enumerate(texts):
-            if text:
-                middle = across(column + 0.5), up(at + 0.5) + 0.35 * size
-                plot.words(middle, text, size, fill=ink(colours[at][column]), classes="cell")
-    entries: list[Entry] = []
-    if not all(map(all, colours)):
-        entries.append((EMPTY, _hatched(box(0, 0, 24, 10))))
-    if chart.marked is not None:
-        column, at = (
-            values.tolist().index(value)
-            for values, value in zip((chart.x, chart.y), chart.marked, strict=True)
+    height = min(max(18.0 * len(lines), 190.0), 365.0)
+    words = "format(datum.value, ',.12~r')"
+    if chart.also is not None:
+        other = f"format(datum.value * {chart.also.factor!r}, ',.4~r')"
+        words += f" + ' (' + {other} + {dumps(f' {chart.also.label})')}"
+    note = f"isValid(datum.value) ? {words} : {dumps(EMPTY)}"
+    place = f"{dumps(chart.x_label)} + ' ' + datum.x + ', ' + datum.row"
+    transform: list[dict[str, Any]] = [
+        {"calculate": dumps(columns), "as": "x"},
+        {"flatten": ["value", "x"]},
+        {"calculate": f"{place} + ': ' + ({note})", "as": "tip"},
+    ]
+    x: dict[str, Any] = {"field": "x", "type": "nominal", "scale": {"domain": columns}}
+    x["axis"] = {"title": chart.x_label, "labelAngle": 0, "labelOverlap": "greedy"}
+    x["axis"]["labelSeparation"] = 6
+    y: dict[str, Any] = {"field": "y", "type": "nominal", "scale": {"domain": lines[::-1]}}
+    y["axis"] = {"title": chart.y_label or None, "labelOverlap": "greedy", "labelLimit": 154}
+    colour = {
+        "field": "value",
+        "type": "quantitative",
+        "scale": {
+            "type": "log" if logarithmic else "linear",
+            "domain": [low, high] if high > low else [low, low + 1],
+            "range": [*(reversed(HEAT) if chart.most else HEAT)],
+            "nice": False,
+        },
+        "legend": {
+            "title": chart.label,
+            "direction": "horizontal",
+            "gradientLength": 260,
+            "tickCount": 4,
+            "labelExpr": f"datum.label ? {short('datum.value')} : ''",
+        },
+    }
+    layers: list[dict[str, Any]] = []
+    empty = not all(isfinite(v) for line in values for v in line)
+    if empty:
+        ground = {"type": "rect", "color": ROLES["hatch-ground"], "stroke": ROLES["hatch"]}
+        layers.append(
+            {
+                "transform": [{"filter": "!isValid(datum.value)"}],
+                "mark": ground | {"strokeWidth": 0.4},
+                "encoding": TOLD,
+            }
         )
-        frame: dict[str, Any] = {"stroke": ROLES["answer"], "stroke_width": 3.3}
-        corners = box(across(column), up(at + 1), width, tall)
-        plot.shape(corners, classes="answer", stroke="#ffffff", stroke_width=6.6)
-        plot.shape(corners, classes="answer", **frame)
-        entries.append((chart.mark, [(box(1, 0, 22, 10), frame)]))
-    mean = (low * high) ** 0.5 if share.logarithmic else (low + high) / 2
-    key(plot, across, (low, mean, high), chart.label, chart.also, chart.most)
-    legend(plot, entries)
-
-
-def _middles(names: Sequence[str], most: float) -> list[tuple[float, str]]:
-    """A choice of so many names at most, each at the middle of its cell."""
-    step = -(-len(names) // max(int(most), 1))
-    return [(at + 0.5, names[at]) for at in range(0, len(names), step)]
-
-
-def _hatched(corners: Points) -> list[tuple[Points, dict[str, Any]]]:
-    """A hatched rectangle."""
-    (left, top), _, (right, bottom), *_ = corners
-    wide, tall = right - left, bottom - top
-    lines = []
-    for at in range(6 - int(tall), int(wide), 6):
-        start, end = max(0, at), min(wide, at + tall)
-        lines.append(((left + start, bottom - start + at), (left + end, bottom - end + at)))
-    hatch: dict[str, Any] = {"stroke": ROLES["hatch"], "stroke_width": 1.2}
-    return [(corners, {"fill": ROLES["hatch-ground"]}), *((line, hatch) for line in lines)]
-
-
-def _png(colours: Sequence[Sequence[str]]) -> bytes:
-    """Cells as an image, a pixel each, the last row at the top; clear without a colour (PNG)."""
-
-    def chunk(kind: bytes, content: bytes) -> bytes:
-        check = struct.pack(">I", crc32(kind + content))
-        return struct.pack(">I", len(content)) + kind + content + check
-
-    pixels = b"".join(
-        b"\0" + bytes.fromhex("".join(f"{c[1:]}ff" if c else "00000000" for c in row))
-        for row in reversed(colours)
+    layers.append(
+        {
+            "transform": [{"filter": "isValid(datum.value)"}],
+            "mark": {"type": "rect"},
+            "encoding": {"color": colour, **TOLD},
+        }
     )
-    header = struct.pack(">IIBBBBB", len(colours[0]), len(colours), 8, 6, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", compress(pixels)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, content) for kind, content in parts)
+    if chart.texts and len(columns) * len(lines) <= MOST_TEXTS:
+        layers.append(_texts(chart, columns, lines, height, logarithmic))
+    if empty:
+        notes.append(f"pale: {EMPTY}")
+    if chart.marked is not None:
+        marked = [{"x": str(chart.marked[0]), "y": str(chart.marked[1])}]
+        for colour_, wide in (("#ffffff", 6), (ROLES["answer"], 3)):
+            frame = {"type": "rect", "filled": False, "color": colour_, "strokeWidth": wide}
+            layers.append({"data": {"values": marked}, "mark": frame})
+        notes.append(f"framed: {chart.mark}")
+    parts = {
+        "height": height,
+        "data": {"values": data},
+        "transform": transform,
+        "encoding": {"x": x, "y": y},
+        "layer": layers,
+    }
+    return parts, tuple(notes)
+
+
+def _coarse(chart: HeatMap) -> tuple[HeatMap, list[str]]:
+    """The best of blocks of cells, with a note, where there are too many to be drawn."""
+    most = (chart.values.shape[0] * chart.values.shape[1] / MOST_CELLS) ** 0.5
+    side = ceil(most)
+    if side <= 1:
+        return chart, []
+    worst = -np.inf if chart.most else np.inf
+    known = np.where(np.isfinite(chart.values), chart.values, worst)
+    best = np.maximum if chart.most else np.minimum
+    for axis in (0, 1):
+        known = best.reduceat(known, np.arange(0, known.shape[axis], side), axis=axis)
+    made = replace(
+        chart,
+        x=chart.x[::side],
+        y=chart.y[::side],
+        values=np.where(np.isfinite(known), known, np.nan),
+        texts=(),
+        marked=None,
+        rows=chart.rows[::side],
+    )
+    return made, [f"Each cell is the best of {side} × {side}, under the names of the first."]
+
+
+def _texts(
+    chart: HeatMap, columns: list[str], lines: list[str], height: float, logarithmic: bool
+) -> dict[str, Any]:
+    """Texts of cells, as large as they allow, black or white."""
+    low, high = chart.ends
+
+    def share(value: float) -> float:
+        if not high > low:
+            return 0.0
+        if logarithmic:
+            return log(value / low) / log(high / low)
+        return (value - low) / (high - low)
+
+    rows = [
+        {"x": x, "y": y, "text": text, "ink": ink(heat(share(value), chart.most))}
+        for y, texts, line in zip(lines, chart.texts, chart.values.tolist(), strict=True)
+        for x, text, value in zip(columns, texts, line, strict=True)
+        if text and isfinite(value)
+    ]
+    longest = max((len(row["text"]) for row in rows), default=1)
+    room = f"0.9 * width / {len(columns) * 0.62 * longest}"
+    size = f"min({CELL_TEXT}, {room}, {0.7 * height / len(lines)})"
+    mark = {"type": "text", "fontSize": {"expr": size}}
+    mark["opacity"] = {"expr": f"{size} >= {LEAST_TEXT} ? 1 : 0"}
+    dark = {"test": "datum.ink === '#000000'", "value": "#000000"}
+    words = {"condition": dark, "value": "#ffffff"}
+    encoding = {"text": {"field": "text"}, "color": words}
+    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}

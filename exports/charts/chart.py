@@ -276,16 +276,6 @@ class HeatMap:
             (y, *(number(v) if isfinite(v) else EMPTY for v in row)) for y, row in rows
         )
 
-    @property
-    def tips(self) -> list[str]:
-        """The tips on the cells, row by row."""
-        return [
-            f"{self.x_label} {x}, {row}: "
-            f"{number(value) + _in(self.also, value) if isfinite(value) else EMPTY}"
-            for row, line in zip(self.row_names, self.values.tolist(), strict=True)
-            for x, value in zip(self.x.tolist(), line, strict=True)
-        ]
-
 
 Chart = LineChart | BarChart | HeatMap
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
@@ -22,24 +21,17 @@ class Drawing:
     Title and description are named after its name, which is unique on the page.
     """
 
-    variables: ClassVar[Mapping[str, str]] = {}
-    """Variables of the page in place of some colours, where it has them."""
-
     def __init__(
         self, name: str, kind: str, width: float, height: float, title: str, description: str
     ) -> None:
         self.root = ET.Element("svg", {"class": kind})
-        self.resize(width, height)
+        self.root.set("viewBox", f"0 0 {plain(width)} {plain(height)}")
+        self.root.set("width", plain(width))
+        self.root.set("height", plain(height))
         self.root.set("role", "img")
         self.root.set("aria-labelledby", f"{name}-title {name}-desc")
         self.add("title", title, id=f"{name}-title")
         self.add("desc", description, id=f"{name}-desc")
-
-    def resize(self, width: float, height: float) -> None:
-        """Set the drawing's size (pixels)."""
-        self.root.set("viewBox", f"0 0 {plain(width)} {plain(height)}")
-        self.root.set("width", plain(width))
-        self.root.set("height", plain(height))
 
     def add(
         self, tag: str, text: str = "", inside: ET.Element | None = None, /, **attributes: object
@@ -58,9 +50,8 @@ class Drawing:
         """
         element = ET.SubElement(self.root if inside is None else inside, tag)
         for name, value in attributes.items():
-            known = plain(value)
             key = "class" if name == "classes" else name.replace("_", "-")
-            element.set(key, self.variables.get(known, known))
+            element.set(key, plain(value))
         element.text = text or None
         return element
 

@@ -2,154 +2,194 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product, zip_longest
-from math import cos, pi, sin
+from collections.abc import Sequence
+from itertools import zip_longest
+from math import log
 from typing import Any
 
-from ithaca.exports.charts.axes import (
-    ACROSS,
-    SMALL,
-    ChartAxis,
-    Entry,
-    Plot,
-    Points,
-    fitting,
-    framed,
-    key,
-    legend,
-    room,
-)
-from ithaca.exports.charts.chart import LineChart
-from ithaca.exports.charts.palette import ROLES, SERIES, heat
-from ithaca.exports.charts.scale import AxisScale, spread
+from ithaca.exports.charts.axes import SMALL, TOLD, axis, scale
+from ithaca.exports.charts.chart import Coordinate, LineChart
+from ithaca.exports.charts.palette import HEAT, ROLES, SERIES
 
-#: Height of the axes.
-HEIGHT = 278.0
+#: Height of the axes (pixels).
+HEIGHT = 280
 
-#: Marks of series: how many corners, and by how many half steps between these they are turned.
-_MARKS = ((16, 0), (4, 1), (3, 0), (4, 0), (3, 1), (5, 0), (6, 0))
-_DASHES = ("none", "6 3", "6 3 1.5 3", "1.5 2")
+#: Marks and strokes of series.
+SHAPES = ("circle", "diamond", "triangle-up", "square", "triangle-down", "cross", "triangle-right")
+DASHES = ([1, 0], [6, 3], [6, 3, 1.5, 3], [1.5, 2])
 
-#: What a line down to a lower bound looks like.
-_BOUND: dict[str, Any] = {"opacity": 0.6, "stroke_width": 4}
+#: Most values of an axis that are ticks themselves.
+MOST_TICKS = 12
+
+#: How near a label may be to another, as shares of the axes.
+NEAR = (0.1, 0.06)
 
 
-def lines(chart: LineChart, plot: Plot) -> None:
-    """Draw a line chart."""
-    numeric, names = chart.numeric, [str(x) for x in chart.x_values]
-    heights = [v for s in chart.series for v in (*s.y, *(low for _, low, _ in s.bounds))]
-    ends = chart.ends or (
-        spread(map(float, chart.x_values), chart.log_x) if numeric else (-0.5, len(names) - 0.5),
-        spread(heights, chart.log_y),
-    )
-    slanted = not numeric and sum(room(name) + 8 for name in names) > ACROSS
-    x = ChartAxis(
-        *ends[0],
-        fitting(chart.x_label, ACROSS),
-        chart.log_x,
-        chart.x_also,
-        named=_exact(chart) if numeric else _named(names, slanted),
-        slanted=slanted,
-    )
-    y = ChartAxis(*ends[1], fitting(chart.y_label, HEIGHT), chart.log_y, chart.y_also, 6)
-    across, up = framed(plot, x, y, HEIGHT)
-    known = [colour for series in chart.series for colour in series.colours]
-    share = AxisScale(min(known), max(known)) if known else AxisScale(0, 1)
-    entries: list[Entry] = []
-    marks: list[tuple[float, float, str]] = []
-    for at, series in enumerate(chart.series):
-        colour = ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
-        group, handles = (
-            plot.add("g", classes=f"series-{at}"),
-            list[tuple[Points, dict[str, Any]]](),
+def line_parts(chart: LineChart) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The layers of a line chart, and notes on its signs."""
+    numeric, keys = chart.numeric, _keys(chart)
+    kept = _labelled(chart)
+    rows = [
+        _without_nothing(
+            {
+                "series": key,
+                "order": at,
+                "x": x,
+                "y": y,
+                "low": low,
+                "tip": tip,
+                "label": label if (key, at) in kept else None,
+                "colour": colour,
+                "line": numeric and series.form != "points",
+                "dot": series.form != "line",
+            }
         )
-        places = _placed(chart, at, across, up)
-        if series.form != "points" and numeric:
-            dash = _DASHES[at // len(SERIES) % len(_DASHES)]
-            line = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
-            stairs = [(other[0], one[1]) for one, other in pairwise(places)]
-            corners = [p for pair in zip_longest(places, stairs) for p in pair if p]
-            if places:
-                plot.shape(corners if chart.steps else places, "", group, **line)
-            handles.append((((0, 5), (24, 5)), line))
-        for bound_x, low, high in series.bounds:
-            middle, _ = places[series.x.index(bound_x)]
-            down = ((middle, up(low)), (middle, up(high)))
-            plot.shape(down, "", group, stroke=colour, **_BOUND)
-        if series.form != "line":
-            tips, fills = chart.tips(series), [heat(share(colour)) for colour in series.colours]
-            for (left, top), tip, fill, label in zip_longest(places, tips, fills, series.labels):
-                plot.shape(_mark(at, left, top), tip, group, fill=fill or colour)
-                marks.append((left, top, label or ""))
-            handles.append((_mark(at, 12, 5), {"fill": fills[-1] if fills else colour}))
-        if series.name:
-            entries.append((series.name, handles))
-    if any(series.bounds for series in chart.series):
-        entries.append((chart.bars, [(((0, 5), (24, 5)), {"stroke": ROLES["soft"], **_BOUND})]))
-    cross: dict[str, Any] = {"stroke": ROLES["ink"], "stroke_width": 1.4}
-    for value, _ in chart.missing:
-        place = across(float(value) if numeric else chart.x_values.index(value))
-        for stroke in _cross(place, up.start - 6):
-            plot.shape(stroke, **cross)
-    entries += [(reason, [(s, cross) for s in _cross(12, 5)]) for reason in _reasons(chart)]
-    _label(plot, marks, across, up)
-    if known:
-        key(plot, across, (share.low, (share.low + share.high) / 2, share.high), chart.colour_label)
-    legend(plot, entries)
-
-
-def _named(names: list[str], slanted: bool) -> list[tuple[float, str]]:
-    """Names side by side; where they are slanted, these need room, too: of very many, some are
-    written."""
-    step = -(-len(names) // 28) or 1
-    texts = [fitting(name, 134) if slanted and "\n" not in name else name for name in names]
-    return [(float(at), texts[at]) for at in range(0, len(names), step)]
-
-
-def _exact(chart: LineChart) -> list[tuple[float, str]] | None:
-    """The values themselves, if they are few; without those whose names would touch that of a
-    greater one."""
-    values = sorted(map(float, chart.x_values), reverse=True)
-    both = {series.form for series in chart.series} == {"both"}
-    if not 0 < len(values) <= 12 or chart.steps or not both:
-        return None
-    place = AxisScale(values[-1], values[0], 0.0, 0.9 * ACROSS, chart.log_x)
-    kept: list[tuple[float, str]] = []
-    for value in values:
-        name = f"{value:,g}"
-        if not kept or place(kept[-1][0]) - place(value) > room(f"{name} "):
-            kept.append((value, name))
-    return kept
-
-
-def _placed(
-    chart: LineChart, at: int, across: AxisScale, up: AxisScale
-) -> list[tuple[float, float]]:
-    """The places of the points of a series.
-
-    Beside their name, which no line orders, so that equal ones of one name are seen side by side.
-    """
-    aside, order = 0.0, {x: place for place, x in enumerate(chart.x_values)}
-    if not chart.numeric:
-        step = min(0.9 / max(len(chart.series), 1), 0.03 * len(order))
-        aside = step * (at - (len(chart.series) - 1) / 2)
-    series = chart.series[at]
-    return [
-        (across((float(x) if chart.numeric else order[x]) + aside), up(y))
-        for x, y in zip(series.x, series.y, strict=True)
+        for key, series in zip(keys, chart.series, strict=True)
+        for at, (x, y, low, tip, label, colour) in enumerate(
+            zip_longest(
+                series.x, series.y, series.low, chart.tips(series), series.labels, series.colours
+            )
+        )
     ]
+    heights = [v for s in chart.series for v in (*s.y, *(low for _, low, _ in s.bounds))]
+    up: dict[str, Any] = {
+        "field": "y",
+        "type": "quantitative",
+        "scale": scale(heights, chart.log_y, chart.ends and chart.ends[1]),
+        "axis": axis(chart.y_label, chart.y_also, upright=True),
+    }
+    encoding: dict[str, Any] = {"x": _across(chart), "y": up, **_looks(chart, keys)}
+    if not numeric and len(keys) > 1:
+        encoding["xOffset"] = {"field": "series", "sort": keys}
+    layers: list[dict[str, Any]] = []
+    if any(series.bounds for series in chart.series):
+        mark = {"type": "rule", "strokeWidth": 4, "opacity": 0.6}
+        ends = {"y": up | {"field": "low"}, "y2": {"field": "y"}}
+        layers.append(
+            {"transform": [_only("isValid(datum.low)")], "mark": mark, "encoding": ends | TOLD}
+        )
+    if numeric and any(series.form != "points" for series in chart.series):
+        curve = "step-after" if chart.steps else "linear"
+        order = {"order": {"field": "order", "type": "quantitative"}}
+        named = {"tooltip": {"field": "series"}, "shape": None}
+        mark = {"type": "line", "interpolate": curve, "clip": True}
+        layers.append({"transform": [_only("datum.line")], "mark": mark, "encoding": order | named})
+    mark = {"type": "point", "filled": True, "size": 55, "opacity": 1}
+    layers.append({"transform": [_only("datum.dot")], "mark": mark, "encoding": TOLD})
+    if kept:
+        text = {"type": "text", "dx": 8, "dy": -6, "align": "left", "fontSize": SMALL}
+        words = {"text": {"field": "label"}, "color": {"value": ROLES["ink"]}, "shape": None}
+        layers.append(
+            {"transform": [_only("isValid(datum.label)")], "mark": text, "encoding": words}
+        )
+    if chart.missing:
+        layers.append(_crosses(chart))
+    layers[0]["params"] = _params(chart, numeric)
+    parts = {"height": HEIGHT, "data": {"values": rows}, "encoding": encoding, "layer": layers}
+    bars = (chart.bars,) if any(series.bounds for series in chart.series) else ()
+    return parts, (*bars, *(f"×: {reason}" for reason in _reasons(chart)))
 
 
-def _mark(at: int, x: float, y: float) -> Points:
-    """The corners of the mark of a series, around a point."""
-    corners, turn = _MARKS[at % len(_MARKS)]
-    angles = [(2 * corner + turn) * pi / corners for corner in range(corners)]
-    return [(x + 3.7 * sin(angle), y - 3.7 * cos(angle)) for angle in angles]
+def _keys(chart: LineChart) -> list[str]:
+    """The names of series, made different; of those without one, spaces."""
+    keys: list[str] = []
+    for series in chart.series:
+        key = series.name or " "
+        while key in keys:
+            key += " "
+        keys.append(key)
+    return keys
 
 
-def _cross(x: float, y: float) -> list[Points]:
-    """The two strokes of a cross."""
-    return [((x - 4, y - 4 * side), (x + 4, y + 4 * side)) for side in (1, -1)]
+def _across(chart: LineChart) -> dict[str, Any]:
+    """The horizontal place of points."""
+    values = chart.x_values
+    if not chart.numeric:
+        split = {"title": chart.x_label, "labelExpr": "split(datum.label, '\\n')"}
+        long = sum(len(str(x)) + 1 for x in values) > 60 and not any("\n" in str(x) for x in values)
+        more = {"labelAngle": -40, "labelLimit": 130} if long else {"labelAngle": 0}
+        domain = {"domain": [*values]}
+        return {
+            "field": "x",
+            "type": "nominal",
+            "scale": domain,
+            "axis": split | more | {"grid": True, "labelOverlap": True},
+        }
+    numbers = [float(x) for x in values]
+    labels = any(label for series in chart.series for label in series.labels)
+    made: dict[str, Any] = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": scale(numbers, chart.log_x, chart.ends and chart.ends[0], 26 if labels else 12),
+    }
+    exact = {series.form for series in chart.series} == {"both"} and not chart.steps
+    few: dict[str, Any] = {
+        "values": numbers,
+        "labelOverlap": "greedy",
+        "labelExpr": "format(datum.value, ',')",
+    }
+    plain = exact and len(numbers) <= MOST_TICKS and chart.x_also is None
+    return made | {"axis": axis(chart.x_label, chart.x_also, **(few if plain else {}))}
+
+
+def _looks(chart: LineChart, keys: Sequence[str]) -> dict[str, Any]:
+    """The colour, the mark and the stroke of each series; a third quantity as colour."""
+    named = [key for key, series in zip(keys, chart.series, strict=True) if series.name]
+    legend = {"values": named} if named else None
+    colours = [
+        ROLES[series.role] if series.role else SERIES[at % len(SERIES)]
+        for at, series in enumerate(chart.series)
+    ]
+    shapes = [SHAPES[at % len(SHAPES)] for at in range(len(keys))]
+    by_series = {"field": "series", "type": "nominal", "legend": legend}
+    looks: dict[str, Any] = {
+        "shape": by_series | {"scale": {"domain": [*keys], "range": shapes}},
+        "color": by_series | {"scale": {"domain": [*keys], "range": colours}},
+    }
+    if chart.colour_label:
+        looks["color"] = {
+            "field": "colour",
+            "type": "quantitative",
+            "scale": {"range": [*HEAT], "zero": False, "nice": False},
+            "legend": {
+                "title": chart.colour_label,
+                "direction": "horizontal",
+                "orient": "top",
+            },
+        }
+    if len(keys) > len(SERIES):
+        dashes = [DASHES[at // len(SERIES) % len(DASHES)] for at in range(len(keys))]
+        looks["strokeDash"] = by_series | {"scale": {"domain": [*keys], "range": dashes}}
+    if len(named) > 1:
+        looks["opacity"] = {"condition": {"param": "shown", "value": 1}, "value": 0.08}
+    return looks
+
+
+def _params(chart: LineChart, numeric: bool) -> list[dict[str, Any]]:
+    """Parameters that readers change: the part that is seen, and series by their names below."""
+    sides = ["x", "y"] if numeric else ["y"]
+    select = {"type": "interval", "encodings": sides, "zoom": "wheel![event.shiftKey]"}
+    params: list[dict[str, Any]] = [{"name": "part", "select": select, "bind": "scales"}]
+    if sum(bool(series.name) for series in chart.series) > 1:
+        names = {"type": "point", "fields": ["series"]}
+        params.append({"name": "shown", "select": names, "bind": "legend"})
+    return params
+
+
+def _crosses(chart: LineChart) -> dict[str, Any]:
+    """Crosses at the foot where there is no value."""
+    rows = [{"x": x, "tip": f"{x}: {reason}"} for x, reason in chart.missing]
+    mark = {"type": "point", "shape": "cross", "angle": 45, "size": 90, "filled": True}
+    encoding = {
+        "y": {"value": {"expr": "height - 8"}},
+        "color": {"value": ROLES["ink"]},
+        "shape": {"value": "cross"},
+        "opacity": {"value": 1},
+        **TOLD,
+    }
+    if not chart.numeric and len(chart.series) > 1:
+        encoding["xOffset"] = {"value": 0}
+    return {"data": {"values": rows}, "mark": mark, "encoding": encoding}
 
 
 def _reasons(chart: LineChart) -> list[str]:
@@ -160,28 +200,45 @@ def _reasons(chart: LineChart) -> list[str]:
     )
 
 
-def _label(
-    plot: Plot, marks: list[tuple[float, float, str]], across: AxisScale, up: AxisScale
-) -> None:
-    """Write labels beside points where there is room; without it, none."""
-    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y, _ in marks]
-    for x, y, label in marks:
-        wide, high = 0.62 * SMALL * len(label), SMALL * 1.3
-        for away, right, above in product((8, 19, 32, 48), (True, False), (True, False)):
-            left = x + (away if right else -away - wide)
-            top = y + (-away / 2 - high if above else away / 2)
-            box = (left, top, left + wide, top + high)
-            inside = across.start <= left and box[2] <= across.end
-            inside &= up.end <= top and box[3] <= up.start
-            if (
-                label
-                and inside
-                and not any(
-                    box[0] < t[2] and t[0] < box[2] and box[1] < t[3] and t[1] < box[3]
-                    for t in taken
-                )
-            ):
-                taken.append(box)
-                anchor = "start" if right else "end"
-                plot.words((x + (away if right else -away), top + SMALL), label, SMALL, anchor)
-                break
+def _labelled(chart: LineChart) -> set[tuple[str, int]]:
+    """The points whose labels have room: none is near one that is kept before, of a later series or
+    of its own."""
+    places = [
+        (key, at, x, y)
+        for key, series in reversed([*zip(_keys(chart), chart.series, strict=True)])
+        for at, (x, y, label) in enumerate(zip(series.x, series.y, series.labels, strict=False))
+        if label
+    ]
+    ends = chart.ends or ((), ())
+    shares = [
+        _shares([_order(chart, x) for _, _, x, _ in places], ends[0], chart.log_x),
+        _shares([y for *_, y in places], ends[1], chart.log_y),
+    ]
+    taken: list[tuple[float, float]] = []
+    kept: set[tuple[str, int]] = set()
+    for (key, at, *_), *place in zip(places, *shares, strict=True):
+        if not any(abs(place[0] - x) < NEAR[0] and abs(place[1] - y) < NEAR[1] for x, y in taken):
+            taken.append((place[0], place[1]))
+            kept.add((key, at))
+    return kept
+
+
+def _order(chart: LineChart, x: Coordinate) -> float:
+    return float(x) if chart.numeric else float(chart.x_values.index(x))
+
+
+def _shares(values: Sequence[float], ends: Sequence[float], logarithmic: bool) -> list[float]:
+    """Places between the ends of an axis, from 0 to 1; by default its least value and largest."""
+    both = [*values, *ends]
+    if logarithmic and min(both, default=0) > 0:
+        both = [*map(log, both)]
+    low, high = min(both, default=0), max(both, default=1)
+    return [(value - low) / (high - low or 1) for value in both[: len(values)]]
+
+
+def _only(condition: str) -> dict[str, str]:
+    return {"filter": condition}
+
+
+def _without_nothing(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}

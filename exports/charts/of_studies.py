@@ -18,6 +18,8 @@ from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
+from ithaca.studies.network.front import NetworkFront
+from ithaca.studies.network.study import NetworkStudy
 from ithaca.studies.whatif import Study
 
 
@@ -41,6 +43,20 @@ def study_chart(study: Study) -> LineChart:
         metric_label(objectives[0], problems[0].design) if alone else "objective",
         study.cells,
         metric_unit(objectives[0], problems[0].design) if alone else None,
+    )
+
+
+def network_study_chart(study: NetworkStudy) -> LineChart:
+    """The network's total along one axis, one line for each value of the other."""
+    objective, design = study.objective, study.first.layers[0].answer.problem.design
+    clocks = {p.answer.request.technology.clock_mhz for p in study.points.values()}
+    alone = objective != "objective" and len(clocks) == 1
+    return grid_chart(
+        study.title,
+        study.axes,
+        metric_label(objective, design),
+        study.cells,
+        metric_unit(objective, design) if alone else None,
     )
 
 
@@ -128,6 +144,18 @@ def front_chart(front: Front) -> LineChart:
     points = [
         (p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points
     ]
+    title = f"Pareto front of {front.title}"
+    if not front.complete:
+        title += f"\npartial: {front.unfinished}"
+    labels = [metric_label(text, design) for text in texts]
+    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points)
+
+
+def network_front_chart(front: NetworkFront) -> LineChart:
+    """The first two totals against each other; a third one as colour."""
+    texts = [objective.text for objective in front.objectives]
+    design = front.layers[0].front.problems[0].design
+    points = [("network", p.values, ", ".join(map(_text, p.values))) for p in front.points]
     title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"

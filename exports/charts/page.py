@@ -1,4 +1,4 @@
-"""Charts as pages of their own: the drawing, what to say about each mark, and its figures;
+"""Charts in pages: their places, the scripts that draw them, and pages of a chart alone;
 self-contained and offline."""
 
 from __future__ import annotations
@@ -8,13 +8,14 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from json import dumps
-from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ithaca.exports.charts.cells import CELLS
-from ithaca.exports.charts.chart import Chart, HeatMap, LineChart
-from ithaca.exports.charts.svg import inline_svg
+from markupsafe import Markup
+
+from ithaca.exports.charts.chart import Chart
+from ithaca.exports.charts.palette import ROLES
+from ithaca.exports.charts.rendering import script
+from ithaca.exports.charts.specification import specification
 from ithaca.files.messages import printable
 
 if TYPE_CHECKING:
@@ -23,57 +24,50 @@ if TYPE_CHECKING:
 #: Most cells of the table of figures: a page stays small.
 MOST_FIGURES = 4000
 
-#: Most cells that an image says something about, for the same reason.
-MOST_CELLS = 60_000
-
 #: The style sheet of all pages with charts.
 STYLE = (files("ithaca.exports.charts") / "chart.css").read_text(encoding="utf-8")
 
 
-def save_page(chart: Chart, path: Path) -> None:
-    """Draw a chart to a page (HTML)."""
-    path.write_text(chart_page(chart), encoding="utf-8")
+def placed(chart: Chart, name: str) -> Markup:
+    """The place of a chart in a page, of a name that is unique there: the page's script draws it,
+    in the page's colours and as wide as it may be."""
+    made = specification(chart, alone=False)
+    text = dumps(made, ensure_ascii=False, separators=(",", ":"))
+    for role, colour in ROLES.items():
+        text = text.replace(f'"{colour}"', f'"var(--{role},{colour})"')
+    text = text.replace("<", "\\u003c")  # nothing ends the element
+    return Markup(
+        '<div class="plot" id="{}" role="figure" tabindex="0" aria-label="{}"></div>'
+        '<script type="application/json" id="{}-chart">{}</script>'
+    ).format(name, made["description"], name, Markup(text))
+
+
+def scripts(charts: bool) -> list[str]:
+    """The scripts of a page: what sorts tables, and what draws charts if there are some."""
+    place = files("ithaca.exports.charts")
+    own = ["tables.js", *(["charts.js"] if charts else [])]
+    texts = [(place / name).read_text(encoding="utf-8") for name in own]
+    return [*([script()] if charts else []), *texts]
 
 
 def chart_page(chart: Chart) -> str:
-    """A page that loads nothing; its script says what is under the pointer, enlarges, and hides
+    """A page that loads nothing; its scripts say what is under the pointer, enlarge, and hide
     series."""
-    script = (files("ithaca.exports.charts") / "page.js").read_text(encoding="utf-8")
     columns, rows = chart.figures
+    run = scripts(True)
     return (
         environment("ithaca.exports.charts")
         .get_template("page.html")
         .render(
             title=chart.title,
-            description=chart.description,
-            drawing=inline_svg(chart, "chart"),
-            series=[series.name for series in chart.series] if isinstance(chart, LineChart) else [],
+            drawing=placed(chart, "chart"),
             columns=columns,
             rows=rows if len(columns) * len(rows) <= MOST_FIGURES else (),
-            cells=_cells(chart)
-            if isinstance(chart, HeatMap) and CELLS < chart.values.size <= MOST_CELLS
-            else "",
             style=STYLE,
             style_hash=text_hash(STYLE),
-            script=script,
-            script_hash=text_hash(script),
+            scripts=run,
+            script_hashes=[*map(text_hash, run)],
         )
-    )
-
-
-def _cells(chart: HeatMap) -> str:
-    """The cells of an image for the page's script: names, coordinates and values (JSON)."""
-    values = [
-        [float(f"{value:.4g}") if isfinite(value) else None for value in row]
-        for row in chart.values.tolist()
-    ]
-    return dumps(
-        {
-            "names": [chart.x_label, chart.y_label],
-            "x": chart.x.tolist(),
-            "y": chart.y.tolist(),
-            "values": values,
-        }
     )
 
 

@@ -225,9 +225,11 @@ class _Builder:
         left, right, rule = link.left, link.right, self.model.rule
         if link.relation is Relation.DIVIDES:
             span = self.span(multiply(right, power(left, -1)))
+            self.value(left)  # first what the number follows from
+            whole = self.value(right)
             times = self._new("times", span, whole=True)
             self._follows(times, lambda: self._at(right) / self._at(left))
-            self._product_is(left, times, span, self.value(right))
+            self._product_is(left, times, span, whole)
             return
         if link.relation is Relation.AT_MOST:
             relation = self.value(left) <= self.value(right)
@@ -415,6 +417,7 @@ class _Builder:
         for n, (_, bit) in enumerate(bits):
             self._follows(bit, partial(self._bit_of, node, float(step), low, n))
         chosen: list[tuple[Any, Any]] = [(number(step * low), 1), *bits]
-        self.model.rule.add(sum(weight * bit for weight, bit in chosen) == value)
+        if bits or not isinstance(value, int | float):  # else it is what it is
+            self.model.rule.add(sum(weight * bit for weight, bit in chosen) == value)
         self.bits[node] = chosen
         return chosen

@@ -133,6 +133,8 @@ def verdict(answer: Any, proof: Certificate | None = None) -> Verdict:
     sign, text = ENDS[answer.status]
     if proof is not None and proof.status is Status.OPTIMAL:
         text = f"Proven {proof.stated(answer.basis)}"
+    elif proof is None and answer.status == Status.OPTIMAL.value:
+        text += answer.basis
     detail, stated = answer.failure or answer.headline, as_stated(answer)
     return Verdict(answer.status, sign, text, f"{detail.removesuffix(stated)}{stated}.")
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 from typing import ClassVar
 
 from markupsafe import Markup
 
 from ithaca.exports.charts.chart import Bar, BarChart, Chart
-from ithaca.exports.charts.svg import inline_svg
+from ithaca.exports.charts.page import placed
 from ithaca.files.numbers import number, percent
 from ithaca.results.view import Fact, Loops, Table, View
+
+#: Most columns of a table that half a page has room for.
+MANY_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +37,20 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class ChartFigure:
-    """A chart as SVG, with a caption."""
+    """A chart or a drawing, with a caption."""
 
-    svg: Markup
-    """One drawing, or one for broad pages and one for narrow; with title and description."""
+    markup: Markup
+    """The place of a chart; or as SVG, with title and description, one drawing, or one for broad
+    pages and one for narrow."""
     caption: str
+    drawn_there: bool = False
+    """Whether the page draws it: a chart."""
     kind: ClassVar[str] = "figure"
 
 
 def chart_figure(name: str, chart: Chart) -> ChartFigure:
     """A chart as a figure under its title; of a name that is unique on the page."""
-    return ChartFigure(Markup(inline_svg(chart, name)), chart.title)
+    return ChartFigure(placed(chart, name), chart.title, True)
 
 
 def stacked(
@@ -116,3 +123,26 @@ class Section:
     """Its heading."""
     blocks: tuple[Block, ...]
     """In order."""
+
+    @property
+    def charts(self) -> bool:
+        """Whether it has charts, which the page draws."""
+        return any(figure.drawn_there for figure in _figures(self.blocks))
+
+    @property
+    def wide(self) -> bool:
+        """Whether it needs the whole width: it has a drawing, parts that open, or a table of many
+        columns."""
+        drawings = any(not figure.drawn_there for figure in _figures(self.blocks))
+        return drawings or any(
+            isinstance(block, Folded)
+            or (isinstance(block, Table) and len(block.columns) > MANY_COLUMNS)
+            for block in self.blocks
+        )
+
+
+def _figures(blocks: Sequence[Block]) -> list[ChartFigure]:
+    """The figures among blocks, and in those that open."""
+    inner = [_figures(block.blocks) for block in blocks if isinstance(block, Folded)]
+    own = [block for block in blocks if isinstance(block, ChartFigure)]
+    return [*own, *chain.from_iterable(inner)]

@@ -12,7 +12,7 @@ from importlib.resources import files
 from xml.etree import ElementTree
 
 from ithaca.exports.charts.page import STYLE
-from ithaca.exports.charts.svg import inline_svg
+from ithaca.exports.charts.rendering import svg
 from ithaca.exports.report.answer import Card, best_configuration, verdict
 from ithaca.exports.report.blocks import ChartFigure
 from ithaca.exports.report.page import family_sections
@@ -38,9 +38,9 @@ def answer_cell(answer: Answer) -> str:
         return result_cell(answer)
     chart, table = getattr(answer, "picture", None), answer.to_dataframe()
     columns = [name for name in table if name in SHOWN or name.startswith("objectives.")]
-    drawings = [] if chart is None else [inline_svg(chart, "chart")]
+    drawn = "" if chart is None else _image(svg(chart), f"{chart.title}: {chart.description}")
     text: str = table[columns or list(table)]._repr_html_()
-    return cell(answer.headline, drawings=drawings) + text
+    return cell(answer.headline) + drawn + text
 
 
 def result_cell(result: Result) -> str:
@@ -58,7 +58,7 @@ def result_cell(result: Result) -> str:
         if isinstance(block, ChartFigure)
     ]
     drawings = [
-        str(figure.svg).partition("</svg>")[0] + "</svg>" for figure in figures
+        str(figure.markup).partition("</svg>")[0] + "</svg>" for figure in figures
     ]  # the one for broad pages
     return cell(headline, f"{proven.mark} {proven.text}.", best.cards, drawings)
 
@@ -89,10 +89,10 @@ def cell(
     parts.append(
         f'<div style="display:flex;flex-wrap:wrap;gap:.4em 2em;margin:.6em 0">{pictures}</div>'
     )
-    return "".join([*parts, *map(_image, drawings)])
+    return "".join([*parts, *map(_drawing, drawings)])
 
 
-def _image(svg: str) -> str:
+def _drawing(svg: str) -> str:
     """A drawing as an image: with the style of pages, which then holds for it alone."""
     style = (
         STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8") + _GROUND
@@ -100,8 +100,12 @@ def _image(svg: str) -> str:
     head, _, rest = svg.removeprefix("<svg").partition(">")
     whole = f'<svg xmlns="http://www.w3.org/2000/svg"{head}><style>{style}</style>{rest}'
     drawn = ElementTree.fromstring(svg)
-    description = escape(f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
+    return _image(whole, f"{drawn.findtext('title')}: {drawn.findtext('desc')}")
+
+
+def _image(svg: str, description: str) -> str:
+    """A picture (SVG) as an image, and words for those who do not see it."""
     return (
-        f'<img alt="{description}" style="max-width:100%" '
-        f'src="data:image/svg+xml;base64,{b64encode(whole.encode()).decode()}">'
+        f'<img alt="{escape(description)}" style="max-width:100%" '
+        f'src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}">'
     )

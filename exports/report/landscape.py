@@ -81,7 +81,7 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
         "from the answer's, all others and "
         "the packs are the answer's. A cell says by how many per cent it is above the "
         "answer (13×: it is 13 times the answer). "
-        "Hatched cells have no configuration within the limits."
+        "Pale cells have no configuration within the limits."
     )
     lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.value)]
     if lower:

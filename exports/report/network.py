@@ -61,7 +61,9 @@ def network_page(
     sections.append(Section("arrays", "The array of each layer", (text, *arrays)))
     title = f"{result.network.name} on {request.place}"
     proof = None if result.total is None else result.total.certificate
-    return rendered(title, facts, verdict(result, proof), _cards(result, explained), sections)
+    return rendered(
+        title, facts, verdict(result, proof), _cards(result, explained), sections, statements
+    )
 
 
 def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, ...]:

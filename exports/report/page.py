@@ -7,7 +7,7 @@ from importlib.resources import files
 from types import ModuleType
 
 from ithaca import __version__
-from ithaca.exports.charts.page import STYLE, environment, text_hash
+from ithaca.exports.charts.page import STYLE, environment, scripts, text_hash
 from ithaca.exports.report.answer import (
     BestConfiguration,
     Card,
@@ -33,8 +33,8 @@ def report_page(
     around: int = AROUND,
     checkpoint: Callable[[], None] | None = None,
 ) -> str:
-    """A self-contained HTML page about a result: it loads nothing and runs nothing; the same
-    arguments give the same page.
+    """A self-contained HTML page about a result: it loads nothing; the same arguments give the
+    same page.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ def report_page(
         verdict(result, result.certificate),
         () if best is None else best.cards,
         sections,
+        statements,
     )
 
 
@@ -67,6 +68,7 @@ def rendered(
     outcome: Verdict,
     figures: Sequence[Card],
     sections: Sequence[Section],
+    statements: Sequence[str] = (),
 ) -> str:
     """A page: what was asked, as terms with values, what is proven, the figures to see at once, and
     all else.
@@ -83,19 +85,48 @@ def rendered(
         The figures to see at once.
     sections : sequence of Section
         All else, in order.
+    statements : sequence of str, optional
+        The explanation in words; what binds is said at once.
     """
     style = STYLE + (files("ithaca.exports.report") / "style.css").read_text(encoding="utf-8")
     template = environment("ithaca.exports.report").get_template("page.html")
+    charts = any(section.charts for section in sections)
+    run = scripts(charts)
     return template.render(
         title=title,
         facts=facts,
         verdict=outcome,
         cards=figures,
         sections=sections,
+        binding=binding(statements),
+        charts=charts,
         style=style,
         style_hash=text_hash(style),
+        scripts=run,
+        script_hashes=[*map(text_hash, run)],
         version=__version__,
     )
+
+
+#: The terms of statements that say what binds, the first that there is.
+BINDING = ("Binding", "Dominant", "Best step", "Best")
+
+
+def binding(statements: Sequence[str]) -> str:
+    """A sentence on what binds; empty where no statement says so."""
+    for term in BINDING:
+        for at, statement in enumerate(statements):
+            if statement.startswith(f"{term}: "):
+                more = _of_the_first(statements[at + 1 :])
+                return f"{statement.removesuffix('.')}; {more}" if more else statement
+    return ""
+
+
+def _of_the_first(statements: Sequence[str]) -> str:
+    """The second statement on a layer, what binds it, where two of one follow; else nothing."""
+    terms = [statement.partition(": ")[0] for statement in statements[:2]]
+    both = len(terms) == 2 and terms[0] == terms[1] and " × " in terms[0]
+    return statements[1] if both else ""
 
 
 #: What draws the sections that only a family has: modules.

@@ -10,7 +10,7 @@ from ithaca.files.numbers import number
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
-from ithaca.solver.certificate import Status, Termination
+from ithaca.solver.certificate import Status
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
 
@@ -95,7 +95,7 @@ def _bar(solution: Solution, *, first: bool) -> Bar:
         "" if solution.profile.obstacle is None else ", not buildable",
     )
     if solution.value is None:
-        lost = proof.termination is Termination.BEATEN
+        lost = proof.beaten
         ended = f"not better (no less than {number(proof.lower_bound)})" if lost else None
         return Bar(solution.design, None, f"{ended or OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL

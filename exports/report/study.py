@@ -27,4 +27,5 @@ def study_page(answer: Any) -> str:
             *([Section("points", "The points", tuple(blocks))] if blocks else []),
             findings(answer.statements, names, "What it says"),
         ],
+        answer.statements,
     )

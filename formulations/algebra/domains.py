@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from math import floor, inf, prod
 from typing import Any
 
@@ -64,6 +64,7 @@ def all_divisors(expression: Expression) -> Iterable[Expression]:
     return (divisor for node in walk(expression) for divisor in divisors(node))
 
 
+@lru_cache(maxsize=1 << 13)
 def least(node: Expression) -> Fraction | float:
     """A number that an expression of positive whole quantities is not below, whatever their ranges:
     n − 1 ≥ 0, also where n is a product."""
@@ -74,7 +75,10 @@ def least(node: Expression) -> Fraction | float:
     if isinstance(node, CeilingDivision):
         return 1 if min(least(node.numerator), least(node.denominator)) > 0 else -inf
     if isinstance(node, Product):
-        powers = [(least(base), exponent) for base, exponent in node.factors]
+        powers = [
+            (low if exponent % 2 else max(low, Fraction(0)), exponent)
+            for low, exponent in ((least(base), exponent) for base, exponent in node.factors)
+        ]
         known = node.coefficient > 0 and all(low >= 0 and exponent > 0 for low, exponent in powers)
         return node.coefficient * prod(low**exponent for low, exponent in powers) if known else -inf
     lows = [least(child) for child in node.children]
@@ -120,8 +124,10 @@ class Signs:
         every = all(self.nonnegative(c) for c in node.children)
         if not every and (sign := self._sign(node)) is not None:
             return sign >= 0
-        if isinstance(node, Product) and node.coefficient < 0:
-            return False
+        if isinstance(node, Product):
+            return node.coefficient >= 0 and all(
+                exponent % 2 == 0 or self.nonnegative(base) for base, exponent in node.factors
+            )
         if isinstance(node, Maximum):
             return any(self.nonnegative(c) for c in node.children)
         return every or least(node) >= 0
@@ -287,7 +293,8 @@ def guarded_form(
             known[form] = span * (1 / scale)
 
     def spans(form: Expression) -> Interval | None:
-        return known[form] if form in known else bounds(form, ranges)
+        scale, own = split_coefficient(form)  # divisors of ceilings keep theirs
+        return known[own] * scale if own in known else bounds(form, ranges)
 
     def stays(form: Expression) -> bool:
         if signs.positive(form):

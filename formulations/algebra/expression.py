@@ -186,9 +186,12 @@ class Product(Expression):
     def _value(self, at: Evaluation) -> Any:
         over: Any = None if self.coefficient == 1 else at.numbers.number(self.coefficient)
         under: Any = None
+        square = at.numbers.square
         for base, exponent in self.factors:
-            number = at(base)
-            for _ in range(abs(exponent)):
+            number, times = at(base), abs(exponent)
+            if square and times % 2 == 0 and (squared := square(number)) is not None:
+                number, times = squared, times // 2
+            for _ in range(times):
                 if exponent > 0:
                     over = number if over is None else over * number
                 else:

@@ -51,6 +51,7 @@ class NumberSystem:
 
     ``number`` converts an exact rational constant, ``ceil_div`` is ``ceil(a / b)`` for ``b > 0``;
     ``maximum``, ``minimum`` and ``total``, the sum, take one or more numbers, entrywise for arrays.
+    ``square`` is closer than a product of equal numbers; None where it is not.
     """
 
     name: str
@@ -59,6 +60,7 @@ class NumberSystem:
     maximum: Callable[..., Any]
     minimum: Callable[..., Any]
     total: Callable[..., Any] = Folded(add)
+    square: Callable[[Any], Any] | None = None
 
 
 def exactly(values: Mapping[str, int | Fraction]) -> dict[str, Fraction]:
@@ -104,6 +106,17 @@ def _interval_extreme(pick: Callable[..., Any]) -> Callable[..., Interval]:
     return extreme
 
 
+def _interval_square(value: Any) -> Interval | None:
+    """The square of an interval that has 0 within, which a product would take below 0."""
+    span = as_interval(value)
+    within = (span.low < 0) & (span.high > 0)
+    if not np.any(within):
+        return None
+    ends = span.low * span.low, span.high * span.high
+    low = np.where(within, 0, least(*ends)) if isinstance(within, np.ndarray) else Fraction(0)
+    return Interval(low, greatest(*ends))
+
+
 def _ceil_div_fraction(a: Any, b: Any) -> Fraction:
     return Fraction(_ceil_div(a, b))
 
@@ -116,4 +129,5 @@ INTERVAL = NumberSystem(
     _ceil_div_interval,
     _interval_extreme(greatest),
     _interval_extreme(least),
+    square=_interval_square,
 )

@@ -251,7 +251,8 @@ class _Parser:
 
     def call(self, function: str, depth: int) -> _Ratio:
         if function not in FUNCTIONS:
-            self.refuse(f"calls {quoted(function)}")
+            offered = ", which is not offered here, only in some objectives"
+            self.refuse(f"calls {quoted(function)}{offered if function == 'norm' else ''}")
         arguments = [self.sum(depth + 1)]
         while self.take(","):
             arguments.append(self.sum(depth + 1))

@@ -191,7 +191,7 @@ def _magnitude(
     """The magnitude of a node, from those of its parts."""
     if isinstance(node, Constant):
         return Constant(abs(node.value))
-    if isinstance(node, Symbol) and node.name in signed:
+    if isinstance(node, Symbol | CeilingDivision) and subtracts(node, signed):
         return maximum(node, -node)
     if isinstance(node, Sum):
         return add(*(of(t) for t in node.terms))

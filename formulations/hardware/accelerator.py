@@ -77,6 +77,10 @@ class Accelerator(Protocol):
     def trends(self) -> Mapping[str, Trend]:
         """The figures that spaces may set, by name, with what more of each does."""
 
+    def names(self, figure: str) -> tuple[str, ...]:
+        """The names that a figure counts from 1 on, where it is a choice of such."""
+        return ()
+
     def problems(
         self, work: Work, figures: Mapping[str, Fraction], objective: Objective
     ) -> tuple[Problem, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -153,7 +153,7 @@ class ArrayAddresses:
         it."""
         simd = self.nest.simd
         dimensions = [
-            (s.without_gaps(self.nest.once), _gap(s, self.nest) * weight)
+            (s.without_gaps(self.nest.once), s.step(self.nest.once) * weight)
             for s, weight in zip(access, weights, strict=True)
         ]
         along = sorted(dimensions, key=lambda dimension: dimension[0].coefficient(simd) != 0)
@@ -280,7 +280,7 @@ class ArrayAddresses:
         stored = tuple(subscript.without_gaps(self.nest.once) for subscript in access)
         extents = self._extents(lambda x: covered(self.nest, x))
         shape, rows = [span(each, extents) for each in stored], weights or self._rows(access)
-        steps = [_gap(s, self.nest) * row for s, row in zip(access, rows, strict=True)]
+        steps = [s.step(self.nest.once) * row for s, row in zip(access, rows, strict=True)]
         below = [reach_below(s, self.padded) - reach_below(s, extents) for s in access]
         tiles, _ = self._moved(group, rows)
         sent, _ = self._moved(
@@ -337,11 +337,6 @@ class ArrayAddresses:
 def row_weights(shape: Sequence[int]) -> list[int]:
     """The row-major strides of a shape: the step of an address along each dimension."""
     return [prod(shape[at + 1 :]) for at in range(len(shape))]
-
-
-def _gap(subscript: Affine, nest: LoopNest) -> int:
-    """The step from one element that is used to the next."""
-    return gcd(*(c for loop, c in subscript.terms if loop not in nest.once)) or 1
 
 
 def _address(places: Iterable[int], weights: Sequence[int]) -> int:

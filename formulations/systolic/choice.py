@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.machine import Sums
+from ithaca.formulations.systolic.buffering import ALL, buffered_arrays
 from ithaca.formulations.systolic.dataflows import (
     any_extents,
     dataflows,
@@ -19,7 +20,6 @@ from ithaca.formulations.systolic.systolic_array import (
     Edition,
     SystolicArray,
 )
-from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.target import Target
 from ithaca.workloads.nest import LoopNest
 
@@ -34,6 +34,7 @@ def choose_designs(
     target: Target | None = None,
     sums: Sums = Sums.FIRST,
     dram: DramAccess = SERIALIZED,
+    double_buffer: str = ALL,
 ) -> tuple[SystolicArray, ...]:
     """Derive the designs of a nest that are wanted and can be built.
 
@@ -58,6 +59,8 @@ def choose_designs(
         Where partial sums stand in the order of loops.
     dram : DramAccess, optional
         How data lie in DRAM.
+    double_buffer : str, optional
+        The tensors whose buffers are doubled: all, none, free, or names.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def choose_designs(
     Raises
     ------
     InputError
-        If there is no such dataflow or permutation, or none can be built.
+        If there is no such dataflow, permutation or tensor, or none can be built.
     """
     chosen = dataflows(nest) if dataflow is None else (find_dataflow(nest, dataflow),)
     orders = permutations(nest) if permutation is None else (permutation,)
@@ -79,6 +82,8 @@ def choose_designs(
     alike = any_extents(nest)
     arrays = tuple(derive(alike, loops, order, edition, dram) for loops, order in pairs)
     if target is not None:
+        from ithaca.formulations.systolic.target import design_obstacles
+
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):
             reason = f"{arrays[0].name}: {refused[arrays[0].name]}"
@@ -100,7 +105,7 @@ def choose_designs(
     )
     if not running:
         raise InputError(f"--edition cycle: no design is left ({hanging_text(kept)})")
-    return running
+    return buffered_arrays(running, double_buffer)
 
 
 def hanging_text(arrays: Sequence[SystolicArray]) -> str:

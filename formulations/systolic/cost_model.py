@@ -21,6 +21,7 @@ from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.cycle_terms import Cycles
 from ithaca.formulations.systolic.cycles import cycles as one_level_cycles
 from ithaca.formulations.systolic.point import Point
+from ithaca.formulations.systolic.ports import busiest, crowded
 from ithaca.formulations.systolic.quantities import ACCUMULATORS, t2
 from ithaca.formulations.systolic.systolic_array import (
     Edition,
@@ -38,6 +39,10 @@ URAM_WIDTH, URAM_DEPTH = 72, 4096
 
 def _closed_form(array: SystolicArray) -> Callable[[Point, Machine], Cycles]:
     """The closed form of cycles of an array."""
+    if array.single:
+        from ithaca.formulations.systolic.single_buffer_cycles import single_buffer_cycles
+
+        return single_buffer_cycles
     if not array.dram.two_level:
         return one_level_cycles
     from ithaca.formulations.systolic.two_level_cycles import two_level_cycles
@@ -126,7 +131,7 @@ def evaluate(
     values : mapping of str to number
         A number per quantity (`ithaca.formulations.systolic.quantities`), all of one system.
     data : DataType
-        Word size and DSP cost.
+        Formats and DSP cost.
     numbers : NumberSystem
         The system the values belong to.
     technology : Technology
@@ -150,11 +155,13 @@ def evaluate(
             moved = value(group.count / group.ports * group.size)
             cycles = moved / numbers.minimum(value(group.pack), port)
             if channel := technology.memory.port:
-                sent = moved * constant(group.word_bytes(data))
+                sent = moved * constant(group.package(data).word_bytes)
                 sent = numbers.ceil_div(sent, constant(channel))
                 cycles = numbers.maximum(cycles, sent)
-            rows = value(array.bursts * group.count / group.ports * group.size / group.last)
-            return cycles + BURST_LATENCY * rows
+            chain = group.buffers[0].chain
+            chains = group.count / group.ports / chain
+            opened = value(array.bursts * chains * group.opened(chain))
+            return cycles + BURST_LATENCY * opened
         return (
             value(group.count)
             * value(group.size / group.last)
@@ -190,15 +197,17 @@ def evaluate(
 
         As built, a block is deeper where packs are narrower: it holds as many words.
         """
-        across = int(BRAM_WIDTH // (8 * size))
-        if data.as_built and across > 1:
-            pack = numbers.maximum(pack, constant(across * stored))
-        blocks_wide = numbers.ceil_div(8 * size * pack, constant(BRAM_WIDTH * stored))
+        across = int(BRAM_WIDTH // (8 * size)).bit_length() - 1  # words abreast: twice as many
+        if data.as_built and across > 0:  # as often as the depth of a block may be doubled
+            pack = numbers.maximum(pack, constant((1 << across) * stored))
+        bits, part = (8 * Fraction(size)).as_integer_ratio()
+        blocks_wide = numbers.ceil_div(bits * pack, constant(BRAM_WIDTH * stored * part))
         return blocks_wide * numbers.ceil_div(words, BRAM_DEPTH * pack)
 
     def urams(words: Any, pack: Any, size: int | Fraction, stored: int = 1) -> Any:
         """Blocks of URAM of a buffer of ``words`` words, as AutoSA estimates them."""
-        blocks_wide = numbers.ceil_div(8 * size * pack, constant(URAM_WIDTH * stored))
+        bits, part = (8 * Fraction(size)).as_integer_ratio()
+        blocks_wide = numbers.ceil_div(bits * pack, constant(URAM_WIDTH * stored * part))
         return blocks_wide * numbers.ceil_div(words, URAM_DEPTH * pack)
 
     modules = {module.name: module_cost(group, module) for group, module in array.modules}
@@ -214,19 +223,19 @@ def evaluate(
     uram_blocks: dict[str, Any] = {}
     for group in array.packed_groups:
         copies = len(group.buffers) * (2 if group.double_buffered else 1)
-        in_uram = technology.uram and group.beside_dram
+        in_uram, package = technology.uram and group.beside_dram, group.package(data)
         each = (urams if in_uram else brams)(
             held(group.name, group.size),
             value(group.pack),
-            group.stored_bytes(data),
-            group.stored,
+            package.held,
+            package.words,
         )
         kind = uram_blocks if in_uram else blocks
         kind[group.name] = copies * value(group.count) * each
         if group.outer is not None:
             kind = uram_blocks if technology.uram else blocks
             kind[group.modules[-1].name] = (urams if technology.uram else brams)(
-                value(group.outer.size), value(group.pack), group.word_bytes(data)
+                value(group.outer.size), value(group.pack), group.package(data).word_bytes
             )
     if array.pe.accumulators is not None:
         blocks[ACCUMULATORS] = value(array.pe.count) * brams(
@@ -245,22 +254,27 @@ def evaluate(
             if group.tensor in point.kept:
                 kept_words.append(moved)
             else:
-                off_chip_bytes = off_chip_bytes + moved * constant(group.word_bytes(data))
+                off_chip_bytes = off_chip_bytes + moved * constant(group.package(data).word_bytes)
                 if group.sparse is not None:
-                    moved = moved * constant(group.moved_words(data))
+                    moved = moved * constant(group.package(data).moved_words)
                 words[group.tensor] = (
                     words[group.tensor] + moved if group.tensor in words else moved
                 )
 
     macs = value(array.pe.count) * value(array.pe.simd)
+    least = []  # cycles that memory takes, whatever else is the case
+    if technology.memory.channels:
+        crowd = value(crowded(array, technology.memory.channels) * busiest(array, data))
+        least.append(numbers.ceil_div(crowd, constant(technology.memory.port)))
     if array.edition is Edition.CYCLE:
         parts = _closed_form(array)(point, technology.machine)
         if technology.memory.bandwidth:  # all DRAM modules share it
-            parts = parts.at_least(
-                numbers.ceil_div(off_chip_bytes, constant(technology.memory.bandwidth)), numbers
-            )
+            shared = constant(technology.memory.bandwidth)
+            least.append(numbers.ceil_div(off_chip_bytes, shared))
+        if least:
+            parts = parts.at_least(numbers.maximum(*least), numbers)
     else:
-        main = numbers.maximum(pe, *(cost.total for cost in modules.values()))
+        main = numbers.maximum(pe, *(cost.total for cost in modules.values()), *least)
         fill, rest = numbers.maximum(*prologue), numbers.maximum(*epilogue)
         parts = Cycles(fill, main, rest, fill + main + rest)
     return Costs(

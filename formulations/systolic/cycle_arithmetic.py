@@ -53,6 +53,8 @@ class CycleArithmetic:
         self.outputs = self.value(self.out.modules[0].tiles)
         self.visited = self.value(self.array.pe.tiles / self.out.modules[0].tiles)
         self.stalls, self.last_stalls = self.stalled(machine)
+        #: Cycles of a swap of buffers between two tiles, and of the output's.
+        self.swap = self.out_swap = self.d
 
     # -- arithmetic ----------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class CycleArithmetic:
     @property
     def pace(self) -> Any:
         """Cycles from a tile to the next in a PE that waits for nothing."""
-        return self.trips + self.stalls + self.e + self.d
+        return self.trips + self.stalls + self.e + self.swap
 
     def tiles_before(self, count: Any, ahead: list[Ahead]) -> Any:
         """The tiles before the last: the first in its group's own period, the others in that of the
@@ -176,10 +178,11 @@ class CycleArithmetic:
         as fast as its channel does; every row may open a burst."""
         cycles, channel = chain * self.value(group.size / group.pack), self.channel
         if channel:
-            words = chain * self.value(group.size * group.word_bytes(self.point.data))
+            words = chain * self.value(group.size * group.package(self.point.data).word_bytes)
             cycles = self.most(cycles, self.numbers.ceil_div(words, self.constant(channel)))
-        rows = self.value(self.array.bursts * group.size / group.last)
-        return cycles + chain * (BURST_LATENCY + self.e) * rows
+        lanes = group.buffers[0].chain
+        opened = chain / self.value(lanes) * self.value(self.array.bursts * group.opened(lanes))
+        return cycles + (BURST_LATENCY + self.e) * opened
 
     def ported(self, cycles: Any, moves: Any, *, writes: bool = False) -> Any:
         """Cycles, or those of a memory port if they are more, where rows may open bursts.

@@ -1,4 +1,4 @@
-"""Cycles of a derived array, word by word, in closed form (`docs/cost-model.md`).
+"""Cycles of a derived array, word by word, in closed form (`docs/cycles-and-energy.md`).
 
 The closed form follows the network of processes that a simulated array is: exact on most arrays, a
 few per cent off at worst. It is arithmetic in any number system; floors are written as ceilings.
@@ -113,7 +113,7 @@ class ClosedForm(CycleArithmetic):
         e, h, one, zero = self.e, self.h, self.constant(1), self.constant(0)
         reads = self.reads()
         period = tuple(quotient for g in reads for quotient in g.period)
-        visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
+        visits, flow = self.value(self.visits), self.value(self.flow)
         nx = self.lanes(self.first)
         words = self.value(self.out.size / self.out.pack)
         # what one memory port takes: the drains of as many chains, or of a part of the only one
@@ -121,24 +121,14 @@ class ClosedForm(CycleArithmetic):
         rows = self.shared(self.out, self.second)
         burst = self.moves(self.out, chain)
         sent = self.ported(chain * (words + e), burst, writes=True)
-        until = sends = flow
-        if (
-            self.flow != self.inner
-        ):  # max(S, T − …) with T = red S: what grows with visits stands alone
-            reached = inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
-            between = (visits - one) * self.most(flow - reached, zero)
-            until = flow + self.most(between - self.constant(self.depth - 2), zero)
-            sends = flow + between
+        until = self.sums_sent()
         handed = any(g.group.direction == self.second for g in reads)
         later = self.ported(rows * chain * (words + e), rows * burst, writes=True) + e
         if self.second is None:
             drained = sent + e + until
             sent_on = zero
         else:
-            drained = later
-            if handed:
-                drained = drained + self.waits_for_room(until, sends, rows - one)
-            drained = self.most(drained, until + sent + e)
+            drained = self.most(later, until + sent + e)
             # what the chain of a later lane of the second loop sends waits less for its FIFOs
             sent_on = nx * words + e * self.most(
                 one, nx - self.floor(self.constant(2 * self.q), words)
@@ -153,7 +143,9 @@ class ClosedForm(CycleArithmetic):
         if self.depth == 2:  # where sums are visited once, the loop is entered once
             usual = self.times(one, period)
             later_enters = again * (self.most(usual, *(g.enters for g in reads)) - usual)
-        held_up = self.held_up(self.outputs - one, drained, flow, words, nx)
+        held_up = self.held_up(
+            self.outputs - one, drained, flow, words, nx, rows=(rows, sent) if handed else None
+        )
         ahead = []
         for g in reads:
             behind = zero
@@ -190,50 +182,43 @@ class ClosedForm(CycleArithmetic):
         drains = drains + (self.trips if self.second is not None else self.outputs * flow)
         return self.parts(reads, run, drains, all_words, enters + hops, enters + last + hops)
 
-    def waits_for_room(self, until: Any, sends: Any, behind: Any) -> Any:
-        """Cycles in which the chain of the first lane of the second loop waits for words that PEs
-        of later lanes, whose chains are not yet drained, hold up.
+    def sums_sent(self) -> Any:
+        """Cycles from the time when a buffer of sums is free until it has the words of its PE."""
+        flow, zero = self.value(self.flow), self.constant(0)
+        if self.flow == self.inner:
+            return flow
+        # max(S, T − …) with T = red S: what grows with visits stands alone
+        between = self.between(flow)
+        return flow + self.most(between - self.constant(self.depth - 2), zero)
 
-        A PE is q words ahead of the next one where that waits, and one whose chain is busy has
-        room for depth + l − 1 of its sums. Where these hold all of a tile, nothing waits; else the
-        first word beyond goes the whole way, and all others follow, but for what is in the FIFOs
-        of the lanes on the way and back.
+    @property
+    def reached(self) -> Any:
+        """The words of whole blocks of sums of which the last has the first word that a FIFO behind
+        a PE does not hold."""
+        inner = self.value(self.inner)
+        return inner * self.numbers.ceil_div(self.constant(self.depth + self.l), inner)
 
-        Parameters
-        ----------
-        until : number
-            Cycles from the time when a chain is free until it has the words of its PE.
-        sends : number
-            Cycles in which a PE that waits for its chain sends its words of a tile.
-        behind : number
-            Lanes behind the first.
-        """
-        zero, one = self.constant(0), self.constant(1)
-        held = self.constant(self.depth + self.l - 1) + self.constant(self.q) * behind
-        spare = self.constant(self.depth - 2) * (behind + self.constant(2))
-        waits = sends - self.constant(self.q + 1) * behind - spare
-        beyond = self.numbers.minimum(self.most(sends - held, zero), one)
-        alone = one - self.numbers.minimum(behind, one)  # whose own chain is all that it waits for
-        return self.most(beyond * self.most(waits, zero), alone * until)
+    def between(self, words: Any) -> Any:
+        """Cycles of the visits between blocks of so many sums, that are not in the FIFO."""
+        more = self.most(words - self.reached, self.constant(0))
+        return (self.value(self.visits) - self.constant(1)) * more
 
     def collected(self) -> Cycles:
-        e, h, d, one, zero = self.e, self.h, self.d, self.constant(1), self.constant(0)
+        e, h, d, one, zero = self.e, self.h, self.out_swap, self.constant(1), self.constant(0)
         reads = self.reads()
         period = tuple(quotient for g in reads for quotient in g.period)
         along = self.out.direction
         across = next((loop for loop in self.array.dataflow if loop != along), None)
         nz, chain = self.lanes(along), self.lanes(across)
-        visits, inner, flow = self.value(self.visits), self.value(self.inner), self.value(self.flow)
+        flow = self.value(self.flow)
         words = self.value(self.out.size / self.out.pack)
-        step = self.constant(self.l)
-        if self.sums is Sums.FIRST:
-            step = step + (visits - one) * inner
+        step = self.step
         burst = self.moves(self.out, chain)
         sent = self.ported(chain * (words + e), burst, writes=across is not None)
         end = (
             d + self.most(sent, words + e + 2 * h * (chain - one)) + (zero if across is None else h)
         )
-        later = self.ported(sent + d, burst)  # whose first burst is not open beforehand
+        later = self.sent_later(sent, burst, period)
         usual = self.most(self.times(self.visited, period), later)
         held_up = self.held_up(
             self.outputs - one, usual, flow * self.visited, words, chain, doubled=True
@@ -265,6 +250,28 @@ class ClosedForm(CycleArithmetic):
             self.constant(self.l) + d,
             self.constant(self.l) + end,
         )
+
+    @property
+    def step(self) -> Any:
+        """Cycles from a lane of a chain of sums to the next."""
+        step = self.constant(self.l)
+        if self.sums is Sums.FIRST:
+            step = step + (self.value(self.visits) - self.constant(1)) * self.value(self.inner)
+        return step
+
+    def sent_later(self, sent: Any, burst: Any, period: Period) -> Any:
+        """Cycles from an output that is sent to the next, whose first burst is not open beforehand.
+
+        Parameters
+        ----------
+        sent : number
+            Cycles in which it is sent.
+        burst : number
+            Cycles in which its memory port moves it.
+        period : tuple of tuple
+            The period of tiles.
+        """
+        return self.ported(sent + self.out_swap, burst)
 
     def skewed(self, reads: list[Reads], step: Any) -> Iterator[tuple[Any, Any]]:
         """Cycles in which tiles wait for lanes far along the chain of sums, of each read group, and
@@ -302,18 +309,30 @@ class ClosedForm(CycleArithmetic):
             yield times * (cycles - self.constant(self.depth - 2)), times * fills * fed
 
     def held_up(
-        self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False
+        self,
+        count: Any,
+        usual: Any,
+        taken: Any,
+        words: Any,
+        chain: Any,
+        *,
+        rows: tuple[Any, Any] | None = None,
+        doubled: bool = False,
     ) -> Any:
         """Output tiles where the first module of a chain waits for the last one's words, and its PE
         for the module.
 
-        The last lane is h (L − 1) behind the first, as data are handed on, and so are its words on
-        their way back. Until they have passed, the first module takes nothing, and its FIFO holds
-        what depth + l − 1 words of the PE are. So the last word of a tile leaves the PE after the
-        module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one more where
-        buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least, and the other
-        visits of blocks of sums that are not in the FIFO. Where nothing is handed on along the
-        chain, its last lane is ahead.
+        The last lane is h (L − 1) behind the first, as data are handed on along the chain, and so
+        are its words on their way back. Until they have passed, the first module takes nothing, and
+        its FIFO holds what depth + l − 1 words of the PE are. So the last word of a tile leaves the
+        PE after the module has begun the tile p − 1 before it, p = ⌈(depth + l) / S⌉: p tiles (one
+        more where buffers are doubled) take p S + o + e + 2 h (L − 1) − (depth − 2) at least, and
+        the other visits of blocks of sums that are not in the FIFO.
+
+        Where data are handed on along the second loop, the PE of its first lane waits for that of
+        the last, whose chain is drained after all others. It is q words ahead for each lane between
+        them, and words of later lanes are in FIFOs on their way when the last chain is free. Where
+        nothing is handed on along the chain, its last lane is ahead.
 
         Parameters
         ----------
@@ -327,30 +346,42 @@ class ClosedForm(CycleArithmetic):
             o: words of a tile in a lane.
         chain : number
             L: lanes of the chain.
+        rows : tuple of number, optional
+            Lanes of the second loop, and cycles in which the chain of one is drained, where data
+            are handed on along it.
         doubled : bool, optional
             Whether buffers of modules are doubled.
         """
+        zero, one, spare, q = (self.constant(n) for n in (0, 1, self.depth - 2, self.q))
         along = next((x for x in self.array.dataflow if x != self.out.direction), None)
-        if along is not None and all(g.direction != along for g in self.array.groups):
-            return self.constant(0)
-        zero, one, room = (self.constant(n) for n in (0, 1, self.depth + self.l))
-        tiles = self.numbers.ceil_div(room, taken)
-        pace = (
-            tiles * taken
-            + words
-            + self.e
-            + 2 * self.h * (chain - one)
-            - self.constant(self.depth - 2)
-        )
+        room, back = self.constant(self.depth + self.l), words + self.e - spare
+        returns = along is None or any(g.direction == along for g in self.array.groups)
+        if returns:
+            back = back + 2 * self.h * (chain - one)
+        least = self.numbers.ceil_div(room, taken)
+        sends = least * taken
         if self.flow != self.inner:
-            inner = self.value(self.inner)
-            reached = inner * self.numbers.ceil_div(room, inner)
-            pace = pace + (self.value(self.visits) - one) * self.most(tiles * taken - reached, zero)
-        if doubled:
-            tiles, pace = tiles + one, pace + 2 * self.d
-        times = self.floor(count, tiles)
-        others = self.most(count - times * tiles, zero)
-        return times * pace + self.numbers.minimum(times, one) * others * usual
+            sends = sends + self.between(sends)
+        waits = [(least, sends + back)] if returns and rows is None else []
+        if rows is not None:
+            # a lane whose words FIFOs of its own hold waits for no other
+            sent = rows[1]
+            behind = (rows[0] - one) * self.numbers.minimum(self.most(sent - 2 * q, zero), one)
+            near = self.floor(self.most(sends - room, zero), q)
+            for lanes in (behind, self.numbers.minimum(behind, near)):
+                last = back - self.numbers.minimum(lanes, one) * spare
+                last = self.most(last, sent - 2 * spare) + lanes * (sent - 2 * (q - one))
+                output = self.visited * self.pace
+                more = self.numbers.ceil_div(self.most(room + q * lanes - sends, zero), output)
+                waits.append((least + more, sends + more * output + last))
+        held = [zero]
+        for tiles, pace in waits:
+            if doubled:
+                tiles, pace = tiles + one, pace + 2 * self.d
+            times = self.floor(count, tiles)
+            others = self.most(count - times * tiles, zero)
+            held.append(times * pace + self.numbers.minimum(times, one) * others * usual)
+        return self.most(*held)
 
     def parts(
         self, reads: list[Reads], run: Any, drains: Any, leaves: Any, after: Any, rest: Any
@@ -382,7 +413,7 @@ class ClosedForm(CycleArithmetic):
         fill = self.most(*(g.fill for g in reads))
         work = self.value(self.array.pe.tiles * self.array.pe.trips) + (
             self.tiles - self.constant(1)
-        ) * (self.e + self.d)
+        ) * (self.e + self.swap)
         whole = self.most(run + self.trips + self.last_stalls, *(g.least for g in reads))
         latency = self.most(whole + rest, fill + work + leaves + after, fill + drains + after)
         return Cycles(fill, latency - fill - rest, rest, latency)

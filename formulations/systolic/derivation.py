@@ -19,8 +19,9 @@ from functools import lru_cache
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, multiply
+from ithaca.formulations.systolic.buffering import single_buffered
 from ithaca.formulations.systolic.dataflows import any_extents, dataflows, loop_order, permutations
-from ithaca.formulations.systolic.ports import serialized, split
+from ithaca.formulations.systolic.ports import rows_apart, serialized, split
 from ithaca.formulations.systolic.quantities import extent, lanes, t1, t2, tiles
 from ithaca.formulations.systolic.systolic_array import (
     SERIALIZED,
@@ -104,7 +105,8 @@ def in_edition(nest: LoopNest, array: SystolicArray, edition: Edition) -> Systol
     edition : Edition
         The edition of the cost model.
     """
-    return derive(nest, array.dataflow, array.permutation, edition, array.dram)
+    derived = derive(nest, array.dataflow, array.permutation, edition, array.dram)
+    return single_buffered(derived, array.single)
 
 
 @lru_cache(maxsize=1024)
@@ -396,6 +398,7 @@ class _Context:
     ) -> IOGroup:
         dimensions, sparse = self.tile_dimensions(access), self.nest.sparse
         buffer_level = 1 if direction is None else 2
+        chained = self.chained_loop(buffer_level, direction or self.dataflow[0])
         return IOGroup(
             name=name,
             tensor=access.tensor,
@@ -413,6 +416,8 @@ class _Context:
             ),
             modules=modules,
             sparse=sparse if sparse is not None and sparse.tensor == access.tensor else None,
+            apart=rows_apart(access, self.nest, self.dataflow, dimensions),
+            abreast=access.subscripts[-2:][0].terms == ((chained, 1),),
         )
 
     # -- step 6: the PE ----------------------------------------------------------------
@@ -422,10 +427,8 @@ class _Context:
         all_tiles = _product(tiles(loop) for loop in self.order)
         moves: Expression = ZERO
         if interior is not None and interior.modules:
-            cycles = 2 * interior.size / self.outputs
-            moves = (
-                2 * all_tiles if self.odyssey else cycles * self.output_tiles * (self.visits - 1)
-            )
+            again = 2 * interior.size / self.outputs * self.output_tiles * (self.visits - 1)
+            moves = 2 * all_tiles if self.odyssey else again
         return ProcessingElement(
             count=_product(lanes(loop) for loop in self.dataflow),
             simd=t2(self.nest.simd) * self.nest.share,

@@ -28,7 +28,7 @@ from ithaca.formulations.data_types import DataType
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.formulations.remembered import remembered
+from ithaca.formulations.remembered import latest, remembered
 from ithaca.formulations.space import (
     Axis,
     Link,
@@ -40,10 +40,11 @@ from ithaca.formulations.space import (
     make_space,
 )
 from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.buffering import ALL, has_cycles
 from ithaca.formulations.systolic.cost_model import Costs, accumulation, evaluate
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.derivation import in_edition
-from ithaca.formulations.systolic.insight.roofs import least_metrics
+from ithaca.formulations.systolic.insight.roofs import least_hardware, least_metrics
 from ithaca.formulations.systolic.metrics import (
     METRICS,
     metric_values,
@@ -52,6 +53,7 @@ from ithaca.formulations.systolic.metrics import (
     tensor_words,
 )
 from ithaca.formulations.systolic.packs import pack_links, pack_quantity
+from ithaca.formulations.systolic.point import Known
 from ithaca.formulations.systolic.ports import MemoryPorts, most_ports, port_links, port_quantity
 from ithaca.formulations.systolic.systolic_array import (
     SERIALIZED,
@@ -59,8 +61,8 @@ from ithaca.formulations.systolic.systolic_array import (
     Edition,
     SystolicArray,
 )
-from ithaca.formulations.systolic.target import requirements
 from ithaca.formulations.systolic.tiling import Tiling, inner_tiles
+from ithaca.formulations.systolic.typed import counted_type
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
@@ -94,6 +96,8 @@ class SpaceOptions:
     """Whether the host lays data out in DRAM as they are moved (see `DramAccess`)."""
     two_level: bool = False
     """Whether tiles are tiled again, with buffers beside DRAM."""
+    double_buffer: str = ALL
+    """The tensors whose buffers are doubled (see `ithaca.formulations.systolic.buffering`)."""
 
     @property
     def dram(self) -> DramAccess:
@@ -112,7 +116,7 @@ class SystolicDesign(Design):
     array: SystolicArray
     """The derived array."""
     data: DataType
-    """The type of all tensors."""
+    """The data type, with the formats that the nest states."""
     options: SpaceOptions = field(default_factory=SpaceOptions)
     """Restrictions of the space."""
     technology: Technology = DEFAULT_TECHNOLOGY
@@ -126,8 +130,7 @@ class SystolicDesign(Design):
         return f"<SystolicDesign {self.nest.name} {self.name}>"
 
     def __post_init__(self) -> None:
-        if self.array.edition is Edition.CYCLE:  # which counts what is built
-            object.__setattr__(self, "data", self.data.counted)
+        object.__setattr__(self, "data", counted_type(self.data, self.nest, self.array.edition))
 
     @property
     def name(self) -> str:
@@ -137,7 +140,7 @@ class SystolicDesign(Design):
     def keeping(self, kept: Sizes) -> SystolicDesign | None:
         sparse = self.nest.sparse
         packaged = sparse is not None and sparse.tensor in dict(kept)
-        plain = self.options.dram == SERIALIZED and not packaged
+        plain = self.options.dram == SERIALIZED and not packaged and not self.nest.formats
         return replace(self, kept=kept) if plain else None
 
     @property
@@ -148,6 +151,11 @@ class SystolicDesign(Design):
     @cached_property
     def space(self) -> Space:
         return systolic_space(self)
+
+    @property
+    def narrower(self) -> tuple[SystolicDesign, ...]:
+        wider = self.options.ports is not None and not self.options.divisors_only
+        return (replace(self, options=replace(self.options, divisors_only=True)),) if wider else ()
 
     @cached_property
     def vocabulary(self) -> Mapping[str, Metric]:
@@ -196,6 +204,13 @@ class SystolicDesign(Design):
             most_ports(self.options.ports),
         )
 
+    def needed(self, metric: str, value: Fraction) -> Mapping[str, int]:
+        pace = {"latency": Fraction(1), "time": self.technology.clock_mhz * 1000}.get(metric)
+        if pace is None or self.kept:
+            return {}
+        known = self.nest, self.array, self.data, self.technology.memory.port, self.space
+        return least_hardware(*known, value * pace)
+
     @property
     def fixed_hardware(self) -> dict[str, int]:
         """The hardware quantities of which one value is given, as results state them: PEs first,
@@ -206,10 +221,9 @@ class SystolicDesign(Design):
             for name, (low, high) in self.hardware
             if low == high
         }
-        kinds = ("lanes", "simd", "pack", "buffer")
-        return dict(
-            sorted(values.items(), key=lambda entry: kinds.index(entry[0].partition(".")[0]))
-        )
+        kinds = ("lanes", "simd", "pack", "ports", "buffer")
+        names = sorted(values, key=lambda name: kinds.index(name.partition(".")[0]))
+        return {name: values[name] for name in names}
 
     @property
     def rank(self) -> int:
@@ -233,11 +247,14 @@ class SystolicDesign(Design):
     def costs(self, values: NumbersByName, numbers: NumberSystem = FRACTION) -> Costs:
         """Everything the cost model says at values of the quantities; by the exact reference unless
         told otherwise."""
-        if numbers is FRACTION:
-            values = exactly(values)
+        if numbers is not FRACTION:
+            return self._at(values, numbers)
+        return latest(self, frozenset(values.items()), lambda: self._at(exactly(values), numbers))
+
+    def _at(self, values: NumbersByName, numbers: NumberSystem) -> Costs:
         buffers = {name: least for name, (least, _) in self.hardware if name.startswith("buffer.")}
         more = (*self.extents.items(), *buffers.items())
-        known = _With(values, {name: numbers.number(Fraction(n)) for name, n in more})
+        known = Known(values, {name: numbers.number(Fraction(n)) for name, n in more})
         return evaluate(self.array, known, self.data, numbers, self.technology, dict(self.kept))
 
     def slowed_by_sums(self, configuration: Mapping[str, int]) -> Fraction:
@@ -260,12 +277,9 @@ class SystolicDesign(Design):
     def preferences(self, values: NumbersByName, numbers: NumberSystem) -> tuple[Any, ...]:
         """Cycles as they fall, whatever the edition; then off-chip words, DSP, BRAM."""
         costs, timed = self.costs(values, numbers), self._timed
-        ran = (
-            None
-            if timed is None
-            else (costs if timed is self else timed.costs(values, numbers)).latency
-        )
-        return ran, costs.off_chip_words, costs.dsp, costs.bram18k
+        ran = costs if timed is self else None if timed is None else timed.costs(values, numbers)
+        latency = None if ran is None else ran.latency
+        return latency, costs.off_chip_words, costs.dsp, costs.bram18k
 
     @cached_property
     def _timed(self) -> SystolicDesign | None:
@@ -273,13 +287,10 @@ class SystolicDesign(Design):
         if self.array.edition is Edition.CYCLE:
             return self
         array = in_edition(self.nest, self.array, Edition.CYCLE)
-        same = {group.name for group in array.packed_groups} == {
-            group.name for group in self.array.packed_groups
-        }
-        runs = array.buildable and (
-            array.hanging is None or self.technology.machine.sums is Sums.LAST
-        )
-        return replace(self, array=array) if same and runs else None
+        same, own = ({group.name for group in a.packed_groups} for a in (array, self.array))
+        hangs = array.hanging is not None and self.technology.machine.sums is Sums.FIRST
+        runs = array.buildable and has_cycles(array) and not hangs
+        return replace(self, array=array) if same == own and runs else None
 
     def configuration(self, tiling: Tiling) -> Configuration:
         """The configuration that a tiling states. Raises `InputError` if the tiling does not belong
@@ -304,18 +315,6 @@ class SystolicDesign(Design):
             },
             array_part_l2=inner_tiles(array, configuration),
         )
-
-
-class _With(dict[str, Any]):
-    """Values of quantities with those of extents and buffers; what neither has comes from the
-    former (its own symbol, say)."""
-
-    def __init__(self, values: NumbersByName, extents: NumbersByName) -> None:
-        super().__init__(extents)
-        self._values = values
-
-    def __missing__(self, name: str) -> Any:
-        return self._values[name]
 
 
 def systolic(problem: Problem) -> SystolicDesign:
@@ -355,6 +354,8 @@ def systolic_space(design: SystolicDesign) -> Space:
         for link in pack_links(group, design.data, design.extents, array.edition, divides=divides)
     ]
     if design.options.target is not None:
+        from ithaca.formulations.systolic.target import requirements
+
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))
     loops = {loop: [*_loop_quantities(design, loop)] for loop in array.band}
     if array.dram.two_level:
@@ -363,7 +364,7 @@ def systolic_space(design: SystolicDesign) -> Space:
         links += add_outer_tiles(array, loops, design.nest)
     separate = []
     if design.options.ports is not None:
-        links += port_links(array, design.options.ports)
+        links += port_links(array)
         for group in array.split_groups:
             loops[str(group.split)].append(port_quantity(group, design.options.ports))
     for group in array.packed_groups:
@@ -397,9 +398,8 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
     t2 = quantities.t2(loop)
     most_t2 = min(design.data.max_simd, top) if simd else 1 if loop in array.sequential else top
     most_lanes: Expression = _floor(Constant(Fraction(top)), t2)
-    idle = (
-        dict(design.hardware).get(quantities.lanes(loop).name, (1, None))[1] or 0 if spatial else 0
-    )
+    lanes = quantities.lanes(loop).name
+    idle = dict(design.hardware).get(lanes, (1, None))[1] or 0 if spatial else 0
     if idle:
         # a layer smaller than the array leaves lanes idle: without latency hiding, or along the
         # SIMD loop
@@ -417,7 +417,7 @@ def _loop_quantities(design: SystolicDesign, loop: str) -> tuple[Quantity, ...]:
             Role.HARDWARE if simd else Role.MAPPING,
         ),
         Quantity(
-            quantities.lanes(loop).name,
+            lanes,
             design.options.min_lanes if spatial else 1,
             most_lanes,
             role=Role.HARDWARE if spatial else Role.MAPPING,

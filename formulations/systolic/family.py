@@ -16,12 +16,13 @@ from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_models import built, model_of
-from ithaca.formulations.data_types import DataType, stated_data_type
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.documents import Count, Document, Text
 from ithaca.formulations.family import Family
 from ithaca.formulations.machine import MachineDocument, WaitsDocument
 from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
+from ithaca.formulations.systolic.buffering import variants
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
@@ -30,7 +31,6 @@ from ithaca.formulations.systolic.metrics import METRICS, NAMES, by_part
 from ithaca.formulations.systolic.ports import MemoryPorts
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
-from ithaca.formulations.systolic.target import design_obstacles
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
@@ -102,6 +102,8 @@ class ArrayDesignDocument(Document):
     dataflow: list[str]
     permutation: str
     buildable: bool
+    single: list[str] = Field(default_factory=list)
+    """Tensors that have single buffers, of those whose buffers may be doubled."""
 
 
 class RestrictionDocument(Document):
@@ -113,8 +115,8 @@ class RestrictionDocument(Document):
 
 
 class ArrayHeadDocument(Document):
-    """The question that a result file of systolic arrays begins with. Earlier versions did not
-    state which designs it is about."""
+    """The question that a result file of systolic arrays begins with; designs that are described
+    follow from no restriction."""
 
     workload: TypedNestDocument
     platform: PlatformDocument
@@ -175,6 +177,7 @@ class SystolicFamily(Family[SystolicDesign]):
             "dataflow": list(array.dataflow),
             "permutation": array.permutation,
             "buildable": array.buildable,
+            **({"single": list(array.single)} if array.single else {}),
         }
 
     def restriction_fields(self, designs: Sequence[SystolicDesign]) -> Mapping[str, Any]:
@@ -207,7 +210,7 @@ class SystolicFamily(Family[SystolicDesign]):
         with errors_at("workload"):
             nest = head.workload.nest()
         edition = Edition(head.edition)
-        data = stated_data_type(head.workload.dtype, summed=edition is Edition.CYCLE)
+        data = data_type(head.workload.dtype)
         return ArraySetting(
             nest,
             data,
@@ -232,11 +235,16 @@ class SystolicFamily(Family[SystolicDesign]):
             setting.edition,
             setting.options.dram,
         )
+        array = _buffered(array, choice.single, setting.options.double_buffer)
         target = setting.options.target
-        if target is not None and (obstacles := tuple(design_obstacles(nest, array))):
-            raise InputError(
-                f"design {array.name} is none that {target.title} builds: {'; '.join(obstacles)}"
-            )
+        if target is not None:
+            from ithaca.formulations.systolic.target import design_obstacles
+
+            if obstacles := tuple(design_obstacles(nest, array)):
+                raise InputError(
+                    f"design {array.name} is none that {target.title} builds: "
+                    f"{'; '.join(obstacles)}"
+                )
         design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
         return replace(design, kept=tuple(setting.kept.items()))
 
@@ -265,7 +273,18 @@ def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[Sys
         target=like.options.target,
         sums=like.technology.machine.sums,
         dram=like.options.dram,
+        double_buffer=like.options.double_buffer,
     )
+
+
+def _buffered(array: SystolicArray, single: Sequence[str], words: str) -> SystolicArray:
+    """An array with single buffers of some tensors. Raises `InputError` if the question, whose
+    words say what is doubled, has no such design."""
+    known = {own.single: own for own in variants(array, words)}
+    if tuple(single) not in known:
+        allowed = " or ".join(",".join(names) or "none" for names in known)
+        raise InputError(f"single is {quoted(','.join(single) or 'none')}; allowed: {allowed}")
+    return known[tuple(single)]
 
 
 def _restriction(designs: Sequence[SystolicDesign]) -> RestrictionDocument | None:

@@ -20,7 +20,6 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.logic import known, logic
 from ithaca.formulations.systolic.quantities import ACCUMULATORS
-from ithaca.formulations.systolic.silicon import silicon
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 
@@ -63,6 +62,7 @@ def activity(costs: Costs) -> dict[str, Any]:
       and one more module on each level between buffer and DRAM; on the PE side it takes one step,
       and from PE to PE along the whole array where the group is exterior.
     - **Register**: each iteration accesses one register per tensor.
+    - Words of a tensor with a format of its own count by their bits.
     - **MAC**: all iterations, padding included; where more than two tensors are multiplied, one for
       each multiplication.
     """
@@ -73,10 +73,11 @@ def activity(costs: Costs) -> dict[str, Any]:
     buffer: Any = None
     hop: Any = None
     for group, module in point.array.modules:
-        words = module.tiles * group.count * group.held_words(point.data)
+        held_share = group.package(point.data).held_words * group.package(point.data).share
+        words = module.tiles * group.count * held_share
         moved = value(words * group.size)
         if module.dram and group.outer is not None:
-            held = moved + value(group.off_chip(module))
+            held = moved + value(group.off_chip(module) * group.package(point.data).share)
             buffer = held if buffer is None else buffer + held
         if not module.buffer:
             steps = moved
@@ -89,12 +90,22 @@ def activity(costs: Costs) -> dict[str, Any]:
     for moved in costs.kept_words:
         buffer = moved if buffer is None else buffer + moved
     return {
-        "dram": costs.off_chip_words,
+        "dram": _moved(costs),
         "buffer": buffer,
         "hop": hop,
         "register": macs * len(tensors),
         "mac": macs * (point.array.factors - 1),
     }
+
+
+def _moved(costs: Costs) -> Any:
+    """Off-chip words, in words of the data type where tensors have formats of their own."""
+    point = costs.point
+    if not point.data.tensors:
+        return costs.off_chip_words
+    shares = {group.tensor: group.package(point.data).share for group in point.array.groups}
+    first, *others = (n * point.constant(shares[name]) for name, n in costs.words.items())
+    return sum(others, start=first)
 
 
 def energies(costs: Costs) -> dict[str, Any]:
@@ -116,6 +127,8 @@ def power(costs: Costs) -> Any:
     """Power (W): by the regressions where they hold, else energy over time."""
     technology = costs.point.technology
     if technology.cost_tables is not None:
+        from ithaca.formulations.systolic.silicon import silicon
+
         return silicon(costs).power
     # pJ per cycle times MHz is µW
     clock = costs.point.numbers.number(technology.clock_mhz / 10**6)
@@ -129,6 +142,8 @@ def area(costs: Costs) -> Any:
             "metric 'area' is not known for this platform; allowed: a platform "
             "with cost tables, such as asic-28nm"
         )
+    from ithaca.formulations.systolic.silicon import silicon
+
     return silicon(costs).area
 
 
@@ -174,7 +189,7 @@ def most_bandwidth(
     """
     ports = [
         (group.port_words(data) + (module.extra_words != ZERO))
-        * group.word_bytes(data)
+        * group.package(data).word_bytes
         * (1 if group.split is None else most_ports)
         for group, module in array.modules
         if module.dram
@@ -258,7 +273,7 @@ METRICS: Mapping[str, CostMetric] = {
                 unit,
                 f"{what} of generated hardware, estimated",
                 partial(logic, resource=name),
-                where=known,
+                where=partial(known, resource=name),
             )
             for name, unit, what in (
                 ("lut", "LUTs", "look-up tables"),

@@ -10,9 +10,10 @@ from typing import Annotated
 from typer import Option
 
 from ithaca.files.words import REPEATED
-from ithaca.formulations.data_types import DTYPES, DataType
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.formats import LISTED
 from ithaca.formulations.platform import Platform
-from ithaca.formulations.question_kind import Limits, Metrics, QuestionKind, Require
+from ithaca.formulations.question_kind import Formats, Limits, Metrics, QuestionKind, Require
 
 #: The model edition, unless options say otherwise, and that of what cannot be built, of which that
 #: one says nothing.
@@ -30,19 +31,29 @@ class ArrayOptions:
 
     platform: Annotated[
         str | PathLike[str] | Platform,
-        Option("--platform", help="Name of a platform, or a path to a file of your own."),
+        Option(
+            "--platform",
+            metavar="NAME|PATH",
+            help="Platform (ithaca list platforms), or a path to a file of your own.",
+        ),
     ] = "u250"
-    dtype: Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")] = "fp32"
+    dtype: Annotated[str | DataType, Option("--dtype", metavar="TYPE", help=f"{LISTED}")] = "fp32"
+    format: Formats = None
     accumulator: Annotated[
         int | None,
-        Option("--accumulator", help="Bits of a sum of hardware: 16 or 32; default: 32."),
+        Option(
+            "--accumulator",
+            metavar="16|32",
+            help="Width of the accumulators in bits. Default: 32.",
+        ),
     ] = None
     limit: Annotated[
         Limits,
         Option(
             "--limit",
-            help="Upper limits, e.g. dsp=8601,bram18k=50%,power=3W,bandwidth=none; "
-            "they replace the platform's.",
+            metavar="NAME=VALUE,...",
+            help="Upper limits, e.g. dsp=8601,bram18k=50%,power=3W,bandwidth=none, "
+            "in place of the platform's.",
         ),
         REPEATED,
     ] = None
@@ -50,18 +61,27 @@ class ArrayOptions:
     metric: Metrics = None
     dataflow: Annotated[
         str | Sequence[str] | None,
-        Option("--dataflow", help="Loops mapped to space, e.g. i,j; default: the best."),
+        Option(
+            "--dataflow",
+            metavar="LOOPS",
+            help="Loops of the array's sides, e.g. i,j. Default: best.",
+        ),
     ] = None
     permutation: Annotated[
         str | None,
-        Option("--permutation", help="Tensor whose reuse loops are innermost; default: the best."),
+        Option(
+            "--permutation",
+            metavar="TENSOR",
+            help="Tensor whose reuse loops are innermost. Default: the best.",
+        ),
     ] = None
     edition: Annotated[
         str | None,
         Option(
             "--edition",
-            help=f"Model edition: {EDITIONS}; default: {EDITION}, with "
-            "--include-unbuildable exact.",
+            metavar="NAME",
+            help=f"Model edition: {EDITIONS}. Default: {EDITION} (exact if "
+            "--include-unbuildable is given).",
         ),
     ] = None
     include_unbuildable: Annotated[
@@ -72,7 +92,8 @@ class ArrayOptions:
         Option(
             "--untiled",
             metavar="LOOPS",
-            help="Loops that run inside the PE, or none; default: windows, such as a filter's.",
+            help="Loops that run inside the PE, or none. Default: those of windows, such as a "
+            "filter's.",
         ),
     ] = None
     simd: Annotated[
@@ -80,7 +101,7 @@ class ArrayOptions:
         Option(
             "--simd",
             metavar="LOOP",
-            help="The loop that is vectorised, one: a PE has one vector; default: a reduction.",
+            help="Which loop each PE vectorises. Default: a reduction loop.",
         ),
     ] = None
     block_sparse: Annotated[
@@ -88,8 +109,7 @@ class ArrayOptions:
         Option(
             "--block-sparse",
             metavar="X=N/V",
-            help="Of each V neighbours of tensor X along the SIMD loop, N are not zero, and "
-            "stored.",
+            help="N:V structured sparsity of tensor X along the SIMD loop, e.g. A=2/4.",
         ),
     ] = None
     min_lanes: Annotated[
@@ -99,7 +119,7 @@ class ArrayOptions:
         bool,
         Option(
             "--divisors-only",
-            help="Let array partitioning factors divide the extents (no padding).",
+            help="Only array parts that divide the extents (no padding).",
         ),
     ] = False
     ports: Annotated[
@@ -107,42 +127,53 @@ class ArrayOptions:
         Option(
             "--ports",
             metavar="N",
-            help="Spread a tensor over up to N memory ports, each a channel of the platform's "
-            "memory; default: one of each tensor.",
+            help="Let a tensor use up to N memory channels. Default: 1.",
         ),
     ] = None
     no_host_serialize: Annotated[
         bool,
         Option(
             "--no-host-serialize",
-            help="Let data lie in DRAM as programs have them, every row of a tile a burst; "
-            "default: the host lays them out in the order in which they are moved.",
+            help="Keep tensors row-major in DRAM; each tile row costs a burst. Default: the host "
+            "stores them in the order in which they are moved.",
         ),
     ] = False
     uram: Annotated[
         bool,
-        Option("--uram", help="Let buffers inside DRAM modules be of URAM; default: block RAM."),
+        Option("--uram", help="Allow URAM for the buffers of the modules that access DRAM."),
     ] = False
     two_level: Annotated[
         bool,
         Option(
             "--two-level",
-            help="Tile the tiles again: modules beside DRAM have buffers of outer tiles, "
-            "of arrays with two parallel space loops.",
+            help="Add a second level of tiling, with a buffer next to DRAM (2-D arrays only).",
         ),
     ] = False
+    double_buffer: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            "--double-buffer",
+            metavar="TENSORS",
+            help="Tensors whose buffers are doubled: all, none, names, or free: the best; "
+            "default: all.",
+        ),
+    ] = None
     regime: Annotated[
         str | None,
         Option(
             "--regime",
-            help="Of edition cycle: rtl, or hls as synthesis times loops; default: the platform's.",
+            metavar="rtl|hls",
+            help="(cycle only) Timing of modules: rtl, or hls as Vitis HLS schedules loops. "
+            "Default: the platform's.",
         ),
     ] = None
     sums: Annotated[
         str | None,
         Option(
             "--sums",
-            help="Of the cycle edition: a PE adds its neighbour's sum first (AutoSA) or last.",
+            metavar="first|last",
+            help="(cycle only) When a PE adds the partial sum it receives: first (as AutoSA), or "
+            "last.",
         ),
     ] = None
     target: Annotated[

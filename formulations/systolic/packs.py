@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Constant, maximum, minimum
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.space import Link, Quantity, QuantityKind, Relation, Role
@@ -17,7 +18,8 @@ PUBLISHED_WORD_BYTES = 4
 
 def pack_quantity(group: IOGroup, data: DataType) -> Quantity:
     """The data packing factor of a group: any power of two that is legal for some tile."""
-    widest = max(int(group.packing.max_bytes // group.word_bytes(data)), data.max_simd)
+    package = group.package(data)
+    widest = max(int(group.packing.max_bytes // package.word_bytes), data.max_simd, package.words)
     return Quantity(
         quantities.pack(group.name).name, 1, widest, QuantityKind.POWER_OF_TWO, Role.PORT
     )
@@ -47,14 +49,22 @@ def pack_links(
         Whether an inferred factor must divide the last dimension, too.
     """
     packing = group.packing
-    last, multiple = packing.last.substitute(extents), packing.multiple_of
+    package, last = group.package(data), packing.last.substitute(extents)
+    multiple = packing.multiple_of
+    if package.words > 1 and group.sparse is None:  # both are powers of two
+        multiple = maximum(multiple, package.words)
+        if isinstance(last, Constant) and last.value % package.words:
+            raise InputError(
+                f"format {data.format_of(group.tensor).name} of {group.tensor}: rows of "
+                f"{last.value} words are no whole bytes; allowed: multiples of {package.words}"
+            )
     pack = quantities.pack(group.name)
     if edition is Edition.ODYSSEY:
         cap = Constant(Fraction(packing.max_bytes // PUBLISHED_WORD_BYTES))
         inferred = maximum(minimum(last, cap), multiple)
         links = [Link(pack, Relation.EQUAL, inferred), Link(multiple, Relation.DIVIDES, pack)]
         return [*links, Link(pack, Relation.DIVIDES, last)] if divides else links
-    cap = Constant(Fraction(int(packing.max_bytes // group.word_bytes(data))))
+    cap = Constant(Fraction(int(packing.max_bytes // package.word_bytes)))
     return [
         Link(multiple, Relation.DIVIDES, pack),
         Link(pack, Relation.DIVIDES, last),

@@ -15,6 +15,18 @@ from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 
 
+class Known(dict[str, Any]):
+    """Values of quantities with those of extents and buffers; what neither has comes from the
+    former (its own symbol, say)."""
+
+    def __init__(self, values: NumbersByName, extents: NumbersByName) -> None:
+        super().__init__(extents)
+        self._values = values
+
+    def __missing__(self, name: str) -> Any:
+        return self._values[name]
+
+
 @dataclass(frozen=True, slots=True)
 class Point:
     """A point at which costs were evaluated: a design, its quantities, and in what terms."""

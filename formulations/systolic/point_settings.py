@@ -12,11 +12,11 @@ from ithaca.files.errors import InputError
 from ithaca.files.reading import parse_json
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.data_models import built
-from ithaca.formulations.data_types import DataType, data_type, stated_data_type
+from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.systolic.ports import MemoryPorts, with_channels
-from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
+from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
 
 
@@ -28,12 +28,12 @@ class PointSetting:
     machine: Machine | None
     platform: Platform | None
 
-    def words(self, row: Mapping[str, str], edition: Edition) -> DataType:
+    def words(self, row: Mapping[str, str]) -> DataType:
         """The data type of a row. Raises `InputError` if a column contradicts what is given."""
         text = row.get("dtype", "").strip()
         if not text:
             return self.data or data_type("fp32")
-        read = stated_data_type(text, summed=edition is Edition.CYCLE)
+        read = data_type(text)
         if self.data is not None and read.published != self.data.published:
             raise InputError(
                 f"dtype is {quoted(text)}; allowed: {self.data.name}, the data type asked for"
@@ -69,9 +69,9 @@ class PointSetting:
             memory = MemoryPorts(max(ports.values()), sum(ports.values()) + len(others))
         if memory is not None and device is not None:
             has = 0 if device.memory is None else device.memory.channels
-            if has < memory.channels:
+            if has < memory.most:
                 raise InputError(
-                    f"ports are {memory.channels} of all tensors; allowed: up to {has}, the memory "
+                    f"ports are {memory.most} of a tensor; allowed: up to {has}, the memory "
                     f"channels of platform {device.name}"
                 )
             memory = replace(memory, channels=has)

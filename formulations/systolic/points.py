@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
+from ithaca.files.clock import in_order, keeping, poll
+from ithaca.files.csv_text import csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import parse_json, read_text
-from ithaca.files.words import parse_choice
+from ithaca.files.words import Rows, parse_choice
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import quoted
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
@@ -28,6 +29,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LEAST, LETTERS, RTL, Machine, Sums
 from ithaca.formulations.platform import Platform
+from ithaca.formulations.systolic.buffering import doubled_words, stated_buffers
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
@@ -42,7 +44,9 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
 from ithaca.formulations.systolic.two_level import checked
+from ithaca.workloads.formats import with_formats
 from ithaca.workloads.kernel_files import with_sparsity
+from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 
 #: Largest point file (bytes).
@@ -60,7 +64,8 @@ MACHINE = (*LEAST, "sums", "fitted_fifos")
 
 #: Columns that a file may have beside those it needs.
 OPTIONAL = (
-    *("edition", "ports", "array_part_l2", "host_serialize", "in_uram", "block_sparse"),
+    *("edition", "ports", "array_part_l2", "host_serialize", "in_uram", "block_sparse", "format"),
+    "double_buffer",
     *MACHINE,
     *("dtype", "technology"),
 )
@@ -83,7 +88,7 @@ Point = tuple[SystolicDesign, Configuration]
 
 def load_points(
     path: Path | Rows,
-    nest: LoopNest,
+    nest: LoopNest | None,
     data: DataType | None,
     edition: Edition | None = None,
     machine: Machine | None = None,
@@ -102,8 +107,8 @@ def load_points(
     ----------
     path : Path or Rows
         The file or rows.
-    nest : LoopNest
-        The workload; each row has extents of its own.
+    nest : LoopNest or None
+        The workload; each row has extents of its own. None, of a file: the column ``app`` names it.
     data : DataType or None
         The data type; None: what the column ``dtype`` says, or fp32.
     edition : Edition, optional
@@ -129,13 +134,17 @@ def load_points(
     if isinstance(path, Path):
         text = read_text(path, MAX_BYTES)
     else:
+        assert nest is not None
         text, path = table_text([_stated(row, nest) for row in records(path)]), Path("points")
     fixed = {} if edition is None else {"edition": edition.value}
     arrays: _Designs = {}
-    return tuple(
-        _point(cells | fixed, nest, PointSetting(data, machine, platform), arrays, where)
-        for where, cells in read_rows(text, path, partial(_header, path=path, stated=stated))
-    )
+    points: list[Point] = []
+    setting = PointSetting(data, machine, platform)
+    with keeping(lambda: tuple(points)):
+        for where, cells in read_rows(text, path, partial(_header, path=path, stated=stated)):
+            poll()
+            points.append(_point(cells | fixed, nest, setting, arrays, where))
+    return tuple(points)
 
 
 def _stated(row: Mapping[str, Any], nest: LoopNest) -> dict[str, Any]:
@@ -183,14 +192,18 @@ def _header(row: list[str], path: Path, stated: Collection[str]) -> list[str]:
 
 def _point(
     row: Mapping[str, str],
-    nest: LoopNest,
+    nest: LoopNest | None,
     setting: PointSetting,
     arrays: _Designs,
     where: str,
 ) -> Point:
     with errors_at(where):
+        if nest is None:
+            nest = workload(row.get("app", "").strip())
         blocks = row.get("block_sparse", "").strip() or None
         sized = with_sparsity(nest.with_sizes(_sizes(row, nest)), blocks, "block_sparse")
+        formats = row.get("format", "").strip() or None
+        sized = with_formats(sized, formats, "format")
         array = _array(row, sized, arrays)
         pack = group_packs(array, _integers(row, "pack"))
         tiling = Tiling(
@@ -207,7 +220,7 @@ def _point(
         has = None if device is None else device.resources.get("uram")
         if uram and device is not None and (has is None or not has.total):
             raise InputError(f"in_uram is true; allowed: false, as {device.name} has no uram")
-        data = setting.words(row, array.edition)
+        data = setting.words(row).of(sized)
         technology, memory = setting.technology(row, data, array, tiling.ports)
         machine = replace(setting.machine or technology.machine, **own)
         technology = replace(technology, machine=machine, uram=uram)
@@ -224,7 +237,19 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
     laid_out = parse_choice("host_serialize", row.get("host_serialize") or "true", BOOLEANS)
     ports, two_level = (bool(_stated_integers(row, c)) for c in ("ports", "array_part_l2"))
     dram = DramAccess(ports, laid_out == "true", two_level)
-    key = (loops, permutation, edition, nest.parameters, nest.once, nest.sparse, dram)
+    doubled = row.get("double_buffer", "").strip()
+    key = (
+        nest.name,
+        loops,
+        permutation,
+        edition,
+        nest.parameters,
+        nest.once,
+        nest.sparse,
+        nest.formats,
+        dram,
+        doubled,
+    )
     if key not in arrays:
         editions = [e.value for e in Edition]
         parse_choice("edition", edition, editions)
@@ -232,7 +257,8 @@ def _array(row: Mapping[str, str], nest: LoopNest, arrays: _Designs) -> Systolic
         if dram.ports and edition == Edition.ODYSSEY.value:
             raise InputError("edition odyssey has no ports; allowed: cycle or exact")
         checked(two_level, Edition(edition), ports or None)
-        arrays[key] = derive(nest, dataflow, permutation, Edition(edition), dram)
+        array = derive(nest, dataflow, permutation, Edition(edition), dram)
+        arrays[key] = stated_buffers(array, doubled, "double_buffer")
     return arrays[key]
 
 
@@ -292,11 +318,13 @@ def evaluate_points(points: Iterable[Point]) -> list[dict[str, Any]]:
             (id(design.array), design.data, design.technology, design.kept), []
         ).append((place, point))
     rows: dict[int, dict[str, Any]] = {}
-    for together in numbered.values():
-        for begin in range(0, len(together), BATCH):
-            places, batch = zip(*together[begin : begin + BATCH], strict=True)
-            rows |= zip(places, _evaluated(batch), strict=True)
-    return [rows[place] for place in range(len(rows))]
+    with keeping(lambda: in_order(rows)):
+        for together in numbered.values():
+            for begin in range(0, len(together), BATCH):
+                poll()
+                places, batch = zip(*together[begin : begin + BATCH], strict=True)
+                rows |= zip(places, _evaluated(batch), strict=True)
+    return in_order(rows)
 
 
 def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
@@ -331,8 +359,7 @@ def _evaluated(points: Sequence[Point]) -> Iterator[dict[str, Any]]:
 
 def _shares_ports(design: SystolicDesign, configuration: Configuration) -> bool:
     """Whether lanes are shared out among memory ports by the rules of these."""
-    memory = design.options.ports
-    links = [] if memory is None else port_links(design.array, memory)
+    links = [] if design.options.ports is None else port_links(design.array)
     values = {**design.extents, **configuration}
     return all(bool(link.holds(values, FRACTION)) for link in links)
 
@@ -359,6 +386,8 @@ def points_text(points: Sequence[Point]) -> str:
     in_uram = any(design.technology.uram for design, _ in points)
     bursts = any(not array.dram.serialized for array in arrays)
     blocked = any(design.nest.sparse is not None for design, _ in points)
+    formats = any(design.nest.formats for design, _ in points)
+    single = any(array.single for array in arrays)
     typed = any(design.data.stated != "fp32" for design, _ in points)
     prices = [technology_text(d.technology, d.data.energies()) for d, _ in points]
 
@@ -381,6 +410,8 @@ def points_text(points: Sequence[Point]) -> str:
             **({"host_serialize": str(design.array.dram.serialized).lower()} if bursts else {}),
             **({"in_uram": str(design.technology.uram).lower()} if in_uram else {}),
             **({"block_sparse": design.nest.sparse or ""} if blocked else {}),
+            **({"format": design.nest.labels.get("format", "")} if formats else {}),
+            **({"double_buffer": doubled_words(design.array)} if single else {}),
             **{name: getattr(value, "value", value) for name, value in machine.items()},
             **({"dtype": design.data.stated} if typed else {}),
             **({"technology": price} if any(prices) else {}),

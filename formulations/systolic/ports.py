@@ -8,13 +8,21 @@ its share of the lanes.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import floor
 
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
-from ithaca.formulations.algebra.expression import Constant, add
+from ithaca.formulations.algebra.expression import (
+    ONE,
+    ZERO,
+    Expression,
+    add,
+    maximum,
+    minimum,
+    multiply,
+)
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import LARGEST
 from ithaca.formulations.platform import Platform
 from ithaca.formulations.space import Link, Quantity, QuantityKind, Relation, Role
@@ -26,6 +34,8 @@ from ithaca.formulations.systolic.systolic_array import (
     SystolicArray,
 )
 from ithaca.formulations.technology import Technology
+from ithaca.workloads.affine import Access
+from ithaca.workloads.nest import LoopNest
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,8 @@ class MemoryPorts:
     most: int
     """Most ports of a tensor."""
     channels: int
-    """Channels of the memory: at least as many as ports of all tensors."""
+    """Channels of the memory, at least as many; tensors share them where they have more ports
+    together."""
 
 
 def memory_ports(platform: Platform, most: int | None, edition: Edition) -> MemoryPorts | None:
@@ -78,8 +89,8 @@ def most_ports(ports: MemoryPorts | None) -> int:
 def with_channels(
     technology: Technology, platform: Platform, ports: MemoryPorts | None
 ) -> Technology:
-    """A technology whose memory ports, where there may be several, are no faster than a channel of
-    the platform's memory.
+    """A technology whose memory ports, where there may be several, are channels of the platform's
+    memory, and no faster.
 
     Parameters
     ----------
@@ -95,12 +106,46 @@ def with_channels(
     channel = platform.memory.bandwidth.limit / platform.memory.channels  # GB/s over MHz
     port = max(floor(channel * 1000 / technology.clock_mhz), 1)
     # no word is as wide as the largest
-    return replace(technology, memory=replace(technology.memory, port=min(port, LARGEST)))
+    memory = replace(technology.memory, port=min(port, LARGEST), channels=ports.channels)
+    return replace(technology, memory=memory)
 
 
 def serialized(group: IOGroup) -> IOGroup:
     """A group whose data the host lays out in DRAM in the order of its module there."""
     return replace(group, modules=tuple(replace(m, serialized=m.dram) for m in group.modules))
+
+
+def rows_apart(
+    access: Access,
+    nest: LoopNest,
+    dataflow: tuple[str, ...],
+    dimensions: tuple[Expression, ...],
+) -> Expression:
+    """0 where all rows of a buffer's tile of a tensor lie one after the other in memory, which is
+    padded to whole tiles; else 1.
+
+    Those do that have all of the last dimension, and are of one place in all dimensions but the
+    last two; not where elements are stepped over, or packs divide another dimension.
+
+    Parameters
+    ----------
+    access : Access
+        The access of the tensor.
+    nest : LoopNest
+        The nest.
+    dataflow : tuple of str
+        The loops mapped to space.
+    dimensions : tuple of Expression
+        The extents of the tile (elements).
+    """
+    *others, last = access
+    gaps = any(subscript.step(nest.once) > 1 for subscript in access.subscripts[-2:])
+    if gaps or any(nest.simd in each.loops for each in others):
+        return ONE
+    parts = [quantities.tiles(loop) for loop in last.loops if loop not in nest.untiled]
+    parts += [quantities.lanes(loop) for loop in last.loops if loop in dataflow]
+    several = multiply(*(parts if others else ()), *dimensions[:-2])
+    return minimum(several - 1, ONE)
 
 
 def split(group: IOGroup, dataflow: tuple[str, ...]) -> IOGroup:
@@ -127,9 +172,8 @@ def port_quantity(group: IOGroup, memory: MemoryPorts) -> Quantity:
     return Quantity(name, 1, memory.most, QuantityKind.POWER_OF_TWO, Role.PORT)
 
 
-def port_links(array: SystolicArray, memory: MemoryPorts) -> list[Link]:
-    """The rules of memory ports: several serve as many lanes each, at least two, and all have
-    channels of their own."""
+def port_links(array: SystolicArray) -> list[Link]:
+    """The rules of memory ports: several serve as many lanes each, at least two."""
     links = []
     for group in array.split_groups:
         lanes = quantities.lanes(str(group.split))
@@ -137,5 +181,22 @@ def port_links(array: SystolicArray, memory: MemoryPorts) -> list[Link]:
             Link(group.ports, Relation.DIVIDES, lanes),
             Link(2 * group.ports, Relation.AT_MOST, lanes + 1),
         ]
-    modules = add(*(group.ports for group, module in array.modules if module.dram))
-    return [*links, Link(modules, Relation.AT_MOST, Constant(Fraction(memory.channels)))]
+    return links
+
+
+def crowded(array: SystolicArray, channels: int) -> Expression:
+    """1 if tensors have more memory ports together than there are channels, and share them; else
+    0."""
+    together = add(*(group.ports for group, module in array.modules if module.dram))
+    return minimum(maximum(together - channels, ZERO), ONE)
+
+
+def busiest(array: SystolicArray, data: DataType) -> Expression:
+    """Bytes of a run that the first memory ports of all tensors move together."""
+    return add(
+        *(
+            group.off_chip(module) * group.package(data).word_bytes / group.ports
+            for group, module in array.modules
+            if module.dram
+        )
+    )

@@ -125,13 +125,14 @@ class SystolicProfile(Profile[SystolicDesign]):
         return self.design.obstacle
 
     def answers_to(self, text: str) -> bool:
-        """Whether ``i,j C`` or ``[i,j] C`` is this design; the order of the loops does not
-        matter."""
-        words = text.replace("[", " ").replace("]", " ").split()
+        """Whether ``i,j C`` or ``[i,j] C`` is this design, or ``i,j C single A`` where buffers are
+        single; the order of the loops does not matter."""
+        words, array = text.replace("[", " ").replace("]", " ").split(), self.design.array
         return (
-            len(words) == 2
-            and sorted(words[0].split(",")) == sorted(self.design.array.dataflow)
-            and words[1] == self.design.array.permutation
+            len(words) >= 2
+            and sorted(words[0].split(",")) == sorted(array.dataflow)
+            and words[1] == array.permutation
+            and words[2:] == (["single", ",".join(array.single)] if array.single else [])
         )
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Self
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
-from ithaca.formulations.data_types import DATA_TYPES, DataType, data_type
+from ithaca.formulations.data_types import ACCUMULATORS, DataType, data_type
 from ithaca.formulations.design import Metric
+from ithaca.formulations.formats import FORMATS, PUBLISHED, multiplied, number_format
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import platform_names, read_platform
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.question import LayerProblems, Question, Variable
+from ithaca.formulations.systolic.buffering import ALL, parse_double_buffer
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
@@ -24,7 +26,6 @@ from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_obj
 from ithaca.formulations.systolic.options import EDITION, UNBUILDABLE_EDITION, ArrayOptions
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
-from ithaca.formulations.systolic.target import data_obstacles, design_obstacles, nest_obstacles
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
@@ -38,7 +39,7 @@ class ArrayQuestion(Question):
     """A question about systolic arrays."""
 
     data: DataType
-    """The type of all tensors."""
+    """The type of all tensors, but of those whose formats nests state."""
     platform: platforms.Platform
     """The device."""
     edition: Edition = Edition.EXACT
@@ -72,11 +73,11 @@ class ArrayQuestion(Question):
                 raise InputError(
                     f"{option} does not go with --edition {edition.value}; allowed: --edition cycle"
                 )
-        data, platform = read_data_type(options.dtype), read_platform(options.platform)
+        data, platform = _data_type(options), read_platform(options.platform)
         minimised, bounds, own = cls.stated(options, objective)
         return cls(
             edition=edition,
-            data=data if options.accumulator is None else data.accumulating(options.accumulator),
+            data=data,
             platform=platform,
             machine=machine_changes(options.regime, sums=options.sums),
             bounds=bounds,
@@ -92,6 +93,7 @@ class ArrayQuestion(Question):
                 ports=memory_ports(platform, options.ports, edition),
                 host_serialize=not options.no_host_serialize,
                 two_level=_two_level(options, edition),
+                double_buffer=parse_double_buffer(options.double_buffer),
             ),
             uram=options.uram,
         )
@@ -111,11 +113,13 @@ class ArrayQuestion(Question):
             }.get(option, ())
         return {
             "platform": platform_names(),
-            "dtype": tuple(DATA_TYPES),
+            "dtype": tuple(FORMATS),
             "edition": tuple(edition.value for edition in Edition),
         }.get(option, ())
 
     def designs(self, nest: LoopNest, memory: Stored = ()) -> tuple[SystolicDesign, ...]:
+        if (own := self.of(nest)) is not self:
+            return own.designs(nest)
         technology = self.technology
         return tuple(
             SystolicDesign(nest, array, self.data, self.space, technology)
@@ -125,13 +129,14 @@ class ArrayQuestion(Question):
     def _arrays(self, nest: LoopNest, sums: Sums) -> tuple[SystolicArray, ...]:
         """The arrays to solve, if the target, the descriptor and the other options agree."""
         target = self.space.target
-        if target is not None and (
-            reasons := (*data_obstacles(self.data, nest), *nest_obstacles(nest))
-        ):
-            raise InputError(
-                f"--for {target.value}: {target.title} cannot build {nest.name}: "
-                f"{'; '.join(reasons)}"
-            )
+        if target is not None:
+            from ithaca.formulations.systolic.target import data_obstacles, nest_obstacles
+
+            if reasons := (*data_obstacles(self.data, nest), *nest_obstacles(nest)):
+                raise InputError(
+                    f"--for {target.value}: {target.title} cannot build {nest.name}: "
+                    f"{'; '.join(reasons)}"
+                )
         if self.descriptor is not None:
             return (self._described(nest, self.descriptor),)
         return choose_designs(
@@ -143,6 +148,7 @@ class ArrayQuestion(Question):
             target=target,
             sums=sums,
             dram=self.space.dram,
+            double_buffer=self.space.double_buffer,
         )
 
     def _described(self, nest: LoopNest, descriptor: str | Path) -> SystolicArray:
@@ -152,6 +158,11 @@ class ArrayQuestion(Question):
             raise InputError(
                 "--descriptor: published descriptions carry the omissions of --edition "
                 "odyssey; allowed: that edition only"
+            )
+        if self.space.double_buffer != ALL:
+            raise InputError(
+                "--double-buffer does not go with --descriptor, which says itself what is doubled; "
+                "allowed: one of them"
             )
         array = load_descriptor(Path(descriptor), nest)
         for option, wanted, described in (
@@ -163,15 +174,18 @@ class ArrayQuestion(Question):
                     f"{option} does not match the descriptor, which describes {array.name}"
                 )
         target = self.space.target
-        if target is not None and (reasons := tuple(design_obstacles(nest, array))):
-            raise InputError(
-                f"--for {target.value}: {target.title} cannot build the "
-                f"descriptor's design: {'; '.join(reasons)}"
-            )
+        if target is not None:
+            from ithaca.formulations.systolic.target import design_obstacles
+
+            if reasons := tuple(design_obstacles(nest, array)):
+                raise InputError(
+                    f"--for {target.value}: {target.title} cannot build the "
+                    f"descriptor's design: {'; '.join(reasons)}"
+                )
         return array
 
     def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
-        limits = self.limits
+        limits = self.of(nest).limits
         problems = [Problem(design, limits, self.objective) for design in self.designs(nest)]
         for problem in problems if self.own else ():
             self.check_own(problem.design)
@@ -212,6 +226,25 @@ class ArrayQuestion(Question):
         ports = memory_ports(platform, most, self.edition)
         return replace(self, platform=platform, space=replace(self.space, ports=ports))
 
+    def of(self, nest: LoopNest) -> Self:
+        """The question about a nest, with the formats that it states of its tensors.
+
+        Raises `InputError` if the platform is of hardware that lacks them.
+        """
+        data = self.data.of(nest)
+        if not data.plain and self.platform.technology.machine.fitted_fifos:
+            raise InputError(
+                f"format {nest.labels.get('format', data.name)} does not go with --platform "
+                f"{self.platform.name}, whose hardware has one type of all tensors; allowed: "
+                f"{', '.join(PUBLISHED)}"
+            )
+        if data == self.data:
+            return self
+        device = self.platform  # files state its technology with the energies of the type
+        if device.own_energies and device.technology == self.data.energies(device.technology):
+            device = replace(device, technology=data.energies(device.technology))
+        return replace(self, data=data, platform=device)
+
     @property
     def unfused(self) -> str:
         options = "--ports, --no-host-serialize, --two-level; allowed: without them"
@@ -222,7 +255,8 @@ class ArrayQuestion(Question):
     @property
     def counted(self) -> DataType:
         """The data type as the edition counts it."""
-        return self.data.counted if self.edition is Edition.CYCLE else self.data
+        counts = self.edition is Edition.CYCLE or not self.data.plain
+        return self.data.built if counts else self.data
 
     @property
     def technology(self) -> Technology:
@@ -241,6 +275,7 @@ class ArrayQuestion(Question):
             **({} if self.space.host_serialize else {"host-serialize": "no"}),
             **({"uram": "yes"} if self.uram else {}),
             **({"tiles": "two levels"} if self.space.two_level else {}),
+            **({"double-buffer": doubled} if (doubled := self.space.double_buffer) != ALL else {}),
         }
 
     def remarks(self, nest: LoopNest | None) -> Iterator[str]:
@@ -291,6 +326,14 @@ class ArrayQuestion(Question):
                 str,
                 "whether the host lays data out in DRAM",
             ),
+            "double-buffer": Variable(
+                lambda _, text: parse_double_buffer(text),
+                lambda question, value: replace(
+                    question, space=replace(question.space, double_buffer=value)
+                ),
+                str,
+                "tensors whose buffers are doubled",
+            ),
         }
 
 
@@ -305,6 +348,31 @@ YES_OR_NO = {"yes": True, "no": False}
 def read_data_type(data: str | DataType) -> DataType:
     """A data type, or the name of one."""
     return data.published if isinstance(data, DataType) else data_type(data)
+
+
+def _data_type(options: ArrayOptions) -> DataType:
+    """The data type of options: where those of weights and of activations are stated, the one that
+    both are multiplied in."""
+    data, bits = read_data_type(options.dtype), options.accumulator
+    if not options.format:
+        return data if bits is None else data.accumulating(bits)
+    from ithaca.workloads.formats import ACTIVATIONS, SUMS, WEIGHTS, parse_formats
+
+    formats = parse_formats(options.format, "--format")
+    if SUMS in formats and bits is not None:
+        raise InputError(
+            f"--accumulator {bits} does not go with --format S={formats[SUMS]}; "
+            "allowed: one of them"
+        )
+    if {ACTIVATIONS, WEIGHTS} <= formats.keys():
+        both = (
+            number_format(formats[kind], f"format of {kind}") for kind in (WEIGHTS, ACTIVATIONS)
+        )
+        data = replace(data, format=multiplied(tuple(both)))
+    if bits is None:
+        return data
+    allowed = map(str, ACCUMULATORS)  # as far as products of the formats allow it
+    return replace(data, accumulator_bits=int(parse_choice("--accumulator", bits, [*allowed])))
 
 
 def read_edition(name: object) -> Edition:

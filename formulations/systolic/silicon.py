@@ -22,15 +22,17 @@ def silicon(costs: Costs) -> Silicon:
     bandwidth: Any = constant(0)
     for group, module in array.modules:
         if module.buffer:
-            size = word * group.held_words(point.data) * (2 if group.double_buffered else 1)
+            held_share = group.package(point.data).held_words * group.package(point.data).share
+            size = word * held_share * (2 if group.double_buffered else 1)
             held = point.held(group.name, group.size) * constant(size)
             if module.level == 1:
                 private = private + held
             else:
                 shared = shared + held * value(group.count)
         if module.dram and group.outer is not None:
-            shared = shared + value(group.outer.size) * word
+            shared = shared + value(group.outer.size * group.package(point.data).share) * word
         if module.dram:
-            bandwidth = bandwidth + value(group.pack * group.ports * group.moved_words(point.data))
+            each = group.package(point.data).moved_words * group.package(point.data).share
+            bandwidth = bandwidth + value(group.pack * group.ports * each)
     lanes = value(array.pe.simd) * (array.factors - 1)
     return Silicon.of(point.numbers, value(array.pe.count), lanes, private, shared, bandwidth)

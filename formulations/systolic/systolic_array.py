@@ -15,9 +15,16 @@ from enum import Enum
 from fractions import Fraction
 from math import prod
 
-from ithaca.formulations.algebra.expression import ONE, ZERO, Expression, add, minimum
+from ithaca.formulations.algebra.expression import (
+    ONE,
+    ZERO,
+    Expression,
+    add,
+    minimum,
+)
 from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
-from ithaca.formulations.systolic.packages import held_bytes, package_bytes
+from ithaca.formulations.design import design_name
+from ithaca.formulations.systolic.packages import Package, held_bytes, package_bytes, whole_bytes
 from ithaca.formulations.systolic.quantities import pack, ports, tiles
 from ithaca.workloads.sparsity import BlockSparsity
 
@@ -174,45 +181,42 @@ class IOGroup:
     where it is dense."""
     outer: OuterBuffer | None = None
     """The buffer of its module beside DRAM, where that has one beside the group's."""
+    apart: Expression = ONE
+    """0 where all rows of a buffer's tile lie one after the other in DRAM, else 1."""
+    abreast: bool = False
+    """Whether the tiles of a chain's buffers lie one after the other, too, where rows do."""
+
+    @property
+    def may_double(self) -> bool:
+        """Whether its buffers may be doubled: it has some, and is no drain."""
+        return self.role is not GroupRole.DRAIN and bool(self.buffers)
 
     @property
     def exterior(self) -> bool:
         """Whether PEs hand the data to their neighbours."""
         return self.direction is not None
 
-    def word_bytes(self, data: DataType) -> int | Fraction:
-        """Bytes of a word in DRAM: one of the output is a sum, one of a block its share of a
-        package."""
-        if self.sparse is not None:
-            return Fraction(package_bytes(self.sparse, data), self.sparse.block)
-        return data.bytes if self.role is GroupRole.READ else data.sum_bytes
-
-    def moved_words(self, data: DataType) -> Fraction:
-        """Words that are counted off chip for one of the tensor's: fewer where packages are
-        smaller than their blocks."""
-        return Fraction(1) if self.sparse is None else self.word_bytes(data) / Fraction(data.bytes)
-
-    def held_words(self, data: DataType) -> Fraction:
-        """Words that are counted on chip, where packages are not padded, for one of the
-        tensor's."""
-        return Fraction(self.stored_bytes(data), self.stored * self.word_bytes(data)) * (
-            self.moved_words(data)
-        )
+    def package(self, data: DataType) -> Package:
+        """The words that are stored as one; one of the output is a sum."""
+        if self.role is not GroupRole.READ:
+            return whole_bytes(data.sum_bytes, Fraction(1))
+        own, sparse = data.format_of(self.tensor).word_bytes, self.sparse
+        share = data.share(self.tensor)
+        if sparse is None:
+            return whole_bytes(own, share)
+        held, moved = held_bytes(sparse, own), package_bytes(sparse, own)
+        return Package(sparse.block, held, moved, own, share)
 
     @property
     def stored(self) -> int:
-        """Words that are stored as one: those of a block."""
+        """Words that PEs take as one: those of a block."""
         return 1 if self.sparse is None else self.sparse.block
-
-    def stored_bytes(self, data: DataType) -> int | Fraction:
-        """Bytes of a buffer for the words that are stored as one."""
-        return self.word_bytes(data) if self.sparse is None else held_bytes(self.sparse, data)
 
     def port_words(self, data: DataType) -> int:
         """The words that the group's DRAM port moves at once at most: as many as are as wide as a
         port, or a sum for each SIMD lane."""
         lanes = 1 if self.packing.multiple_of == ONE else data.max_simd
-        return max(int(DRAM_PORT_BYTES // self.word_bytes(data)), lanes)
+        return max(int(DRAM_PORT_BYTES // self.package(data).word_bytes), lanes)
 
     @property
     def pack(self) -> Expression:
@@ -223,6 +227,12 @@ class IOGroup:
     def ports(self) -> Expression:
         """Memory ports that its tensor is spread over."""
         return ONE if self.split is None else ports(self.name)
+
+    def opened(self, chain: Expression) -> Expression:
+        """Bursts in which a memory port moves a tile of each buffer of a chain, where rows open
+        them: rows that adjoin in DRAM are one."""
+        rows, joined = chain * self.size / self.last, ONE if self.abreast else chain
+        return self.apart * rows + (1 - self.apart) * joined
 
     def off_chip(self, module: Module) -> Expression:
         """Words that a DRAM module moves in a run."""
@@ -295,8 +305,14 @@ class SystolicArray:
 
     @property
     def name(self) -> str:
-        """Dataflow and permutation, e.g. ``[i,j] C``."""
-        return f"[{','.join(self.dataflow)}] {self.permutation}"
+        """The name of its design."""
+        return design_name(self.dataflow, self.permutation, self.single)
+
+    @property
+    def single(self) -> tuple[str, ...]:
+        """The tensors that have single buffers, of those whose buffers may be doubled."""
+        groups = self.packed_groups
+        return tuple(g.tensor for g in groups if g.may_double and not g.double_buffered)
 
     @property
     def modules(self) -> tuple[tuple[IOGroup, Module], ...]:

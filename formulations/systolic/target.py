@@ -125,22 +125,42 @@ def nest_obstacles(nest: LoopNest) -> tuple[str, ...]:
     """Every reason why AutoSA cannot build any configuration of a nest."""
     seen = visible(nest)
     blocks = () if nest.sparse is None else _of_blocks(nest, nest.sparse)
-    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest), *blocks)
+    formats = (_of_formats(nest),) if _mixed(nest) else ()
+    return (*_of_loops(seen), *_of_accesses(seen), *_of_names(nest), *blocks, *formats)
 
 
 def data_obstacles(data: DataType, nest: LoopNest) -> Iterator[str]:
     """Reasons why AutoSA cannot build any configuration of a nest in a data type."""
-    if data.words in ("fp16", "bf16"):
+    data = data.of(nest)
+    if data.tensors and not _mixed(nest):
+        yield _of_formats(nest)
+    elif not data.tensors and data.words not in ("fp32", "int16", "int8"):
         yield (
             f"{data.name} is no type of the C programs that AutoSA "
             "reads; it takes fp32, int16 and int8"
         )
     sparse = nest.sparse
-    if sparse is not None and package_bytes(sparse, data) > sparse.block * data.bytes:
+    if (
+        sparse is not None
+        and (size := package_bytes(sparse, data.bytes)) > sparse.block * data.bytes
+    ):
         yield (
             f"block sparsity {sparse}: AutoSA divides by zero where packages, of "
-            f"{package_bytes(sparse, data)} bytes, are larger than blocks of {data.name}"
+            f"{size} bytes, are larger than blocks of {data.name}"
         )
+
+
+def _mixed(nest: LoopNest) -> bool:
+    """Whether a nest itself states several formats of what it reads."""
+    read = [access.tensor for access in nest.inputs]
+    return len({form for tensor, form in nest.formats if tensor in read}) > 1
+
+
+def _of_formats(nest: LoopNest) -> str:
+    return (
+        f"format {nest.labels['format']}: C programs that AutoSA reads have one type of all "
+        "tensors; allowed: fp32, int16 or int8"
+    )
 
 
 def _of_loops(nest: LoopNest) -> Iterator[str]:

@@ -36,7 +36,7 @@ class _TwoLevels(ClosedForm):
         rows = self.value(group.outer.size / group.outer.last)
         row = self.value(group.outer.last / group.pack)
         if self.channel:
-            words = self.value(group.outer.last) * group.word_bytes(self.point.data)
+            words = self.value(group.outer.last) * group.package(self.point.data).word_bytes
             row = self.most(row, self.numbers.ceil_div(words, self.constant(self.channel)))
         return rows * (row + self.constant(BURST_LATENCY) + self.e) + self.e
 
@@ -86,10 +86,18 @@ class _TwoLevels(ClosedForm):
         return self.most(*runs)
 
     def held_up(
-        self, count: Any, usual: Any, taken: Any, words: Any, chain: Any, *, doubled: bool = False
+        self,
+        count: Any,
+        usual: Any,
+        taken: Any,
+        words: Any,
+        chain: Any,
+        *,
+        rows: tuple[Any, Any] | None = None,
+        doubled: bool = False,
     ) -> Any:
         """The module beside DRAM takes a tile, and then writes it."""
-        held = super().held_up(count, usual, taken, words, chain, doubled=doubled)
+        held = super().held_up(count, usual, taken, words, chain, rows=rows, doubled=doubled)
         return self.most(held, count * self.stored())
 
     def stored(self) -> Any:

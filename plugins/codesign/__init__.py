@@ -1,7 +1,5 @@
 """Hardware and mappings chosen together."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 _HERE = "ithaca.plugins.codesign"
@@ -21,16 +19,12 @@ PLUGIN = Plugin(
             "shared-array": f"{_HERE}.studies.array_modes:SHARED",
             "multi-array": f"{_HERE}.studies.array_modes:MULTI",
         },
-        "commands": {
-            "codesign": f"{_HERE}.commands.codesign:codesign",
-        },
+        "commands": {"codesign": f"{_HERE}.commands.codesign:codesign"},
         "hardware searches": {
             "random": f"{_HERE}.studies.methods:search_random",
             "explained": f"{_HERE}.studies.explained:search_explained",
         },
-        "device searches": {
-            "systolic": f"{_HERE}.commands.splitting:split_device",
-        },
+        "device searches": {"systolic": f"{_HERE}.commands.splitting:split_device"},
         "answers": {
             "NetworkResult.proof": f"{_HERE}.results.arrays:prove_arrays",
             "CodesignResult.view": f"{_HERE}.results.view:codesign_view",

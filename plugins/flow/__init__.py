@@ -1,7 +1,5 @@
 """Flow graphs of hardware components."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 PLUGIN = Plugin(
@@ -9,8 +7,6 @@ PLUGIN = Plugin(
         "schemas": {"graph": "ithaca.plugins.flow.formulations.graph:FlowGraph"},
         "evaluations": {"graph": "ithaca.plugins.flow.commands:evaluate_source"},
         "lists": {"graphs": "ithaca.plugins.flow.commands:print_graphs"},
-        "names": {
-            "list_graphs": "ithaca.plugins.flow.commands:list_graphs",
-        },
+        "names": {"list_graphs": "ithaca.plugins.flow.commands:list_graphs"},
     }
 )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ithaca.commands.api.outputs import AsJson, TableFile
-from ithaca.commands.api.points import EvaluatedPoints
+from ithaca.commands.api.points import PARTLY, EvaluatedPoints, numbers_of
 from ithaca.commands.tabled import show_list
+from ithaca.files.clock import keeping, made_in_time, poll
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
@@ -39,7 +41,8 @@ class FlowPoints(EvaluatedPoints):
 
     @property
     def headline(self) -> str:
-        return f"{self.graph.name}: {counted(len(self.runs), 'run')} of the flow graph"
+        part = "" if self.complete else PARTLY
+        return f"{self.graph.name}: {counted(len(self.runs), 'run')} of the flow graph{part}"
 
     @property
     def cells(self) -> list[list[tuple[str, str]]]:
@@ -108,24 +111,38 @@ def evaluate_graph(source: Any, points: Any, options: Mapping[str, object]) -> F
         if value is not None:
             raise InputError(f"{option} does not go with a flow graph; allowed: without it")
     graph = find_graph(source)
-    rows, runs = [], []
-    for where, values in [(graph.name, {})] if points is None else _rows(points, graph):
-        with errors_at(where):
-            run = run_graph(graph, values)
-        metrics = {"latency": run.cycles, "latency_error": run.error, "energy": run.energy}
-        row = {
-            "valid": True,
-            "reason": None,
-            "parameters": json_ready({**graph.parameters, **values}),
-            "metrics": json_ready(metrics),
-            "bottleneck": [part.name for part in run.binding],
-            "draws": run.draws,
-            "components": [json_ready(asdict(part)) for part in run.parts],
-        }
-        runs.append(run)
-        rows.append(row)
-    names = tuple(str(place + 1) for place in range(len(rows)))
-    return FlowPoints(names, tuple(rows), graph, tuple(runs))
+    every = [(graph.name, {})] if points is None else _rows(points, graph)
+    made, complete = made_in_time(partial(_runs, graph, every))
+    rows, runs = zip(*made, strict=True) if made else ((), ())
+    return FlowPoints(numbers_of(rows), rows, graph, runs, complete=complete)
+
+
+def _runs(
+    graph: FlowGraph, points: Iterable[tuple[str, Mapping[str, Fraction]]]
+) -> list[tuple[dict[str, Any], FlowRun]]:
+    """A row and a run of each point."""
+    made: list[tuple[dict[str, Any], FlowRun]] = []
+    with keeping(lambda: made):
+        for where, values in points:
+            poll()
+            with errors_at(where):
+                run = run_graph(graph, values)
+            made.append((_run_row(graph, values, run), run))
+    return made
+
+
+def _run_row(graph: FlowGraph, values: Mapping[str, Fraction], run: FlowRun) -> dict[str, Any]:
+    """A run, ready for JSON."""
+    metrics = {"latency": run.cycles, "latency_error": run.error, "energy": run.energy}
+    return {
+        "valid": True,
+        "reason": None,
+        "parameters": json_ready({**graph.parameters, **values}),
+        "metrics": json_ready(metrics),
+        "bottleneck": [part.name for part in run.binding],
+        "draws": run.draws,
+        "components": [json_ready(asdict(part)) for part in run.parts],
+    }
 
 
 def _rows(points: Any, graph: FlowGraph) -> Iterator[tuple[str, dict[str, Fraction]]]:
@@ -163,7 +180,13 @@ def evaluate_source(source: Any, points: Any, options: Mapping[str, object]) -> 
 
 
 def list_graphs() -> tuple[FlowGraph, ...]:
-    """The flow graphs of accelerators that come with Ithaca."""
+    """The flow graphs of accelerators that come with Ithaca.
+
+    Examples
+    --------
+    >>> ithaca.list_graphs()[0]
+    <FlowGraph cambricon-s: 8 components>
+    """
     return tuple(map(find_graph, graph_names()))
 
 

@@ -1,31 +1,17 @@
 """Mappings onto memory hierarchies."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 _HERE = "ithaca.plugins.hierarchies"
 
 PLUGIN = Plugin(
     {
-        "families": {
-            "spatial": f"{_HERE}.formulations.family:SPATIAL",
-        },
-        "question kinds": {
-            "spatial": f"{_HERE}.formulations.options:KIND",
-        },
-        "questions": {
-            "spatial": f"{_HERE}.formulations.question:MappingQuestion",
-        },
-        "accelerators": {
-            "spatial": f"{_HERE}.formulations.accelerator:HIERARCHIES",
-        },
-        "network documents": {
-            "spatial": f"{_HERE}.results.networks",
-        },
-        "report sections": {
-            "spatial": f"{_HERE}.exports.report",
-        },
+        "families": {"spatial": f"{_HERE}.formulations.family:SPATIAL"},
+        "question kinds": {"spatial": f"{_HERE}.formulations.options:KIND"},
+        "questions": {"spatial": f"{_HERE}.formulations.question:MappingQuestion"},
+        "accelerators": {"spatial": f"{_HERE}.formulations.accelerator:HIERARCHIES"},
+        "network documents": {"spatial": f"{_HERE}.results.networks"},
+        "report sections": {"spatial": f"{_HERE}.exports.report"},
         "tools": {
             "timeloop": f"{_HERE}.exports.timeloop.folder:TIMELOOP",
             "instructions": f"{_HERE}.exports.instructions.folder:INSTRUCTIONS",
@@ -33,9 +19,7 @@ PLUGIN = Plugin(
             "tensorlib": f"{_HERE}.exports.tensorlib.folder:TENSORLIB",
         },
         "tools of families": {"spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS"},
-        "points": {
-            "spatial": f"{_HERE}.commands.points",
-        },
+        "points": {"spatial": f"{_HERE}.commands.points"},
         "readers": {
             "match": f"{_HERE}.commands.matching:read_matches",
             "layers": f"{_HERE}.commands.layers:read_layers",
@@ -44,9 +28,7 @@ PLUGIN = Plugin(
             "match": f"{_HERE}.commands.matching:MatchDocument",
             "layers": "ithaca.commands.schemas:layers",
         },
-        "lists": {
-            "architectures": f"{_HERE}.commands.lists:print_architectures",
-        },
+        "lists": {"architectures": f"{_HERE}.commands.lists:print_architectures"},
         "completions": {"intrinsic": f"{_HERE}.formulations.intrinsics:complete"},
         "commands": {
             "match": f"{_HERE}.commands.match:match",

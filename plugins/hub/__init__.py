@@ -1,7 +1,5 @@
 """Networks of published models, from config.json."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 PLUGIN = Plugin({"network sources": {"hub": "ithaca.plugins.hub.workloads.source:SOURCE"}})

@@ -1,7 +1,5 @@
 """Search tools to compare with."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 _HARDWARE = "ithaca.plugins.peers.studies.hardware_methods"

@@ -1,37 +1,29 @@
 """Simulated and generated hardware."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
-
-_HERE = "ithaca.plugins.rtl"
 
 PLUGIN = Plugin(
     {
         "commands": {
-            "simulate": f"{_HERE}.commands.simulate:simulate",
-            "build": f"{_HERE}.commands.build:build",
+            "simulate": "ithaca.plugins.rtl.commands.simulate:simulate",
+            "build": "ithaca.plugins.rtl.commands.build:build",
         },
-        "simulators": {"systolic": f"{_HERE}.formulations.compared:cycles_of"},
+        "simulators": {"systolic": "ithaca.plugins.rtl.formulations.compared:cycles_of"},
         "answers": {
-            "Simulation.view": f"{_HERE}.results.view:simulation_view",
-            "Simulation.chart": f"{_HERE}.exports.timeline:simulation_chart",
+            "Simulation.view": "ithaca.plugins.rtl.results.view:simulation_view",
+            "Simulation.chart": "ithaca.plugins.rtl.exports.timeline:simulation_chart",
         },
-        "run sections": {"systolic": f"{_HERE}.exports.timeline:timeline_sections"},
-        "tools": {"rtl": f"{_HERE}.exports.folder:RTL"},
-        "tool makers": {"rtl": f"{_HERE}.exports.generated:tool_of"},
-        "tool options": {"rtl": f"{_HERE}.exports.options:HardwareOptions"},
-        "schemas": {
-            "simulation": f"{_HERE}.commands.simulating:SimulationDocument",
-        },
-        "readers": {
-            "simulation": f"{_HERE}.commands.readers:read_simulation",
-        },
+        "run sections": {"systolic": "ithaca.plugins.rtl.exports.timeline:timeline_sections"},
+        "tools": {"rtl": "ithaca.plugins.rtl.exports.folder:RTL"},
+        "tool makers": {"rtl": "ithaca.plugins.rtl.exports.generated:tool_of"},
+        "tool options": {"rtl": "ithaca.plugins.rtl.exports.options:HardwareOptions"},
+        "schemas": {"simulation": "ithaca.plugins.rtl.commands.simulating:SimulationDocument"},
+        "readers": {"simulation": "ithaca.plugins.rtl.commands.readers:read_simulation"},
         "names": {
-            "Build": f"{_HERE}.commands.building:Build",
-            "Simulation": f"{_HERE}.formulations.compared:Simulation",
-            "build": f"{_HERE}.commands.building:build",
-            "simulate": f"{_HERE}.commands.simulating:simulate",
+            "Build": "ithaca.plugins.rtl.commands.building:Build",
+            "Simulation": "ithaca.plugins.rtl.formulations.compared:Simulation",
+            "build": "ithaca.plugins.rtl.commands.building:build",
+            "simulate": "ithaca.plugins.rtl.commands.simulating:simulate",
         },
     },
     {

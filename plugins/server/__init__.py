@@ -1,7 +1,5 @@
 """Commands as tools of assistants, over MCP."""
 
-from __future__ import annotations
-
 from ithaca.files.plugin import Plugin
 
 PLUGIN = Plugin(

@@ -84,6 +84,15 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
     NotExpressibleError
         If a variable is not integer or has no bounds, an expression has no exact encoding, or the
         model has an active component of a kind that is not read.
+
+    Examples
+    --------
+    >>> import pyomo.environ as pyo
+    >>> model = pyo.ConcreteModel()
+    >>> model.n = pyo.Var(domain=pyo.Integers, bounds=(1, 9))
+    >>> model.cost = pyo.Objective(expr=model.n + 12 / model.n)
+    >>> ithaca.solve_pyomo(model).value
+    Fraction(7, 1)
     """
     variables, encoder, objective, sense = encode_pyomo(model)
     outcome = minimize_ratio(encoder, objective, seconds, threads)

@@ -28,7 +28,7 @@ from ithaca.solver.progress import Report
 from ithaca.solver.small import MOST_CONFIGURATIONS
 from ithaca.solver.tables.configurations import exact_quantities
 from ithaca.solver.tables.granularity import granularity
-from ithaca.solver.tables.table import CandidateTable
+from ithaca.solver.tables.table import CandidateTable, picked
 
 #: Boxes bounded at once, and rows of an axis that are kept from one pass to the next.
 BATCH, KEPT_ROWS = 1 << 13, 1 << 17
@@ -113,7 +113,7 @@ class Enumeration(ProvingSearch):
                 if count > self._most.rows:
                     what = f"more than {self._most.rows:,} rows of an axis are left"
                     raise NotExpressibleError(f"enumeration: {what}; use another method")
-                kept.append(({name: v[open_] for name, v in rows.items()}, values[:, open_]))
+                kept.append(({name: v[open_] for name, v in rows.items()}, picked(values, open_)))
             if not count:
                 return
             parts[number] = _joined(kept)

@@ -112,7 +112,8 @@ class Compiler:
             top, under = parts
             _check_divisor(under)
             quotients = _corners((top.low, top.high), (1 / under.high, 1 / under.low))
-            least = 1.0 if top.low > 0 else floor(min(quotients)) - 1.0
+            # what is no less than 0 rounds up to no less
+            least = 1.0 if top.low > 0 else floor(min(quotients)) - 1.0 if top.low < 0 else 0.0
             return Reach(least, ceil(max(quotients)) + 1.0, 1)
         assert isinstance(node, Product)
         low, high = _around(node.coefficient)

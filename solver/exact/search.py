@@ -19,7 +19,7 @@ from math import inf
 
 import numpy as np
 
-from ithaca.files.clock import StoppedError, finishing
+from ithaca.files.clock import StoppedError, finishing, up
 from ithaca.files.errors import DisagreementError
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rounding import (
@@ -44,6 +44,9 @@ from ithaca.solver.tables.model import BoundModel, Nodes
 #: Boxes split at once. Enough to amortise a call into NumPy, few enough for the cache.
 BATCH = 8192
 
+#: How many times what bounds every value an incumbent may be for few rows to be better.
+NEAR = Fraction(5, 4)
+
 #: How many boxes of a batch start a local search, and in how many of the first batches.
 DIVES = 2
 DIVING_BATCHES = 4
@@ -64,9 +67,12 @@ class SearchState:
 def unsearched(problem: Problem, start: Configuration | None) -> SearchState:
     """The state of a search that was stopped before it began: the start, if it is any good, and
     what bounds every value."""
-    value = value_of(problem, start)
-    check_bound(problem, value, problem.floor)
-    return SearchState(None if value is None else start, value, lower_bound=problem.floor)
+    value, floor = value_of(problem, start), problem.floor
+    hopeless = not up() and problem.hopeless
+    check_bound(problem, value, floor, infeasible=hopeless)
+    if hopeless:
+        return SearchState(complete=True)
+    return SearchState(None if value is None else start, value, lower_bound=floor)
 
 
 def not_begun(
@@ -96,6 +102,12 @@ def value_of(problem: Problem, start: Configuration | None) -> Fraction | None:
     with finishing(), suppress(StoppedError):
         return None if start is None else problem.feasible_value(start)
     return None
+
+
+def nearly_proven(problem: Problem, value: Fraction | None) -> bool:
+    """Whether a value is so near to what bounds all of a problem that few rows may be better."""
+    floor = problem.floor
+    return value is not None and floor is not None and value <= NEAR * floor
 
 
 def check_bound(
@@ -250,7 +262,7 @@ class Search(TreeSearch, ProvingSearch):
         outcomes, stop = dict[int, Outcome](), self.options.stop
 
         def share(unfinished: int) -> SolveOptions | None:
-            """What is left of the time."""
+            """The rest of the time."""
             left = None if limit is None else limit - (time.perf_counter() - began)
             return None if left is not None and left <= 0 else SolveOptions(left, stop=stop)
 

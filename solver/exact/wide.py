@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.probing import probe
-from ithaca.solver.exact.search import Search, SearchState
+from ithaca.solver.exact.search import Search, SearchState, nearly_proven
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import bound_model
@@ -41,11 +43,23 @@ def wide_tables(
         Called now and then; what it raises ends the preparation.
     """
     levels = LevelSets(problem, checkpoint)
-    if problem.space.entangled or not levels.wide or levels.proves_lean:
+    if problem.space.entangled or not levels.wide:
+        return None
+    if not nearly_proven(problem, state.value) and levels.proves_lean:
         return None
     lowered = levels.bounds.lowered
-    few = probe(problem, lowered, levels.few_rows(), state.value, offer, checkpoint)
-    if all(table.count for table in few):
+    few: list[CandidateTable] = []
+
+    def look_up() -> None:
+        checkpoint()  # which may find something better
+        if nearly_proven(problem, state.value):
+            raise _NearError
+
+    with suppress(_NearError):
+        look_up()
+        rows = replace(levels, checkpoint=look_up).few_rows()
+        few = probe(problem, lowered, rows, state.value, offer, checkpoint)
+    if few and all(table.count for table in few):
         trees = tuple(build_tree(table, checkpoint) for table in few)
 
         def enough() -> bool:
@@ -61,3 +75,7 @@ def wide_tables(
                 offer(search.state.incumbent)
     tables = None if state.value is None else levels.tables(state.value)
     return None if tables is None else [without_dominated(table) for table in tables]
+
+
+class _NearError(Exception):
+    """Raised where an incumbent is so good that rows below its value are made instead."""

@@ -3,14 +3,51 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from ithaca.formulations.algebra.expression import as_expression, minimum
+from ithaca.formulations.algebra.expression import Constant, Symbol, as_expression, minimum
 from ithaca.formulations.algebra.monotonicity import never_falls
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.space import Axis, QuantityKind, Role
+from ithaca.formulations.space import Axis, Link, QuantityKind, Relation, Role
+
+
+def needed_axes(problem: Problem, axes: Sequence[Axis], value: Fraction) -> tuple[Axis, ...]:
+    """Axes of a problem without values of hardware with which its objective is more than a value.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    axes : sequence of Axis
+        The axes.
+    value : Fraction
+        The value.
+    """
+    objective = problem.objective.expression
+    least = problem.design.needed(objective.name, value) if isinstance(objective, Symbol) else {}
+
+    def bounded(axis: Axis) -> Axis:
+        # of more than there may be nothing follows for the values that there are
+        own = {
+            q.name: needed
+            for q in axis.quantities
+            if (needed := least.get(q.name, 0)) > q.low
+            and not (isinstance(q.high, int) and needed > q.high)
+        }
+        changed = (replace(q, low=own.get(q.name, q.low)) for q in axis.quantities)
+        # a power of two that is a multiple of another: so is what it divides
+        links = [
+            Link(Constant(Fraction(own[str(link.left)])), Relation.DIVIDES, link.right)
+            for link in axis.links
+            if link.relation is Relation.DIVIDES
+            and str(link.left) in axis.powers.keys() & own.keys()
+        ]
+        return replace(axis, quantities=tuple(changed), links=(*axis.links, *links))
+
+    return tuple(bounded(axis) for axis in axes)
 
 
 def affordable_axes(problem: Problem) -> tuple[Axis, ...]:

@@ -31,7 +31,7 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.space import Axis, Space
+from ithaca.formulations.space import Axis, Relation, Space
 from ithaca.solver.options import never
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns, Rows
@@ -82,6 +82,8 @@ def build_model(
         tables = build_tables(space, lowered.columns, checkpoint)
     if narrow is not None:
         tables = narrow(lowered, list(tables))
+        if not all(table.count for table in tables):  # no tree is needed to see that nothing fits
+            tables = [table.only(np.zeros(table.count, bool)) for table in tables]
     return bound_model(problem, lowered, tuple(build_tree(table, checkpoint) for table in tables))
 
 
@@ -298,6 +300,7 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     axis_of = {symbol: axis.name for symbol, axis in space.axis_of.items()}
     by_name = {axis.name: axis for axis in space.axes}
 
+    few: dict[str, list[Rows]] = {}
     kept: dict[str, tuple[list[Rows], bool]] = {}
     ranges = {
         name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
@@ -306,6 +309,9 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     def chunks(name: str) -> Iterator[Rows]:
         """All rows of an axis, a few first that are likely to have its sign."""
         axis = by_name[name]
+        if name not in few:
+            few[name] = [rows for corner in _corners(axis) for rows in corner.rows()]
+        yield from few[name]
         if name not in kept:
             rows: list[Rows] = list(islice(axis.rows(), 2))
             whole = len(rows) == 1 and next(iter(rows[0].values())).size <= KEPT_ROWS
@@ -315,11 +321,16 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
             yield from axis.rows()
 
     def least(axis: str, expression: Expression) -> float:
-        span = bounds_of(expression, ranges)
-        if span is not None and span.low > 0:
+        spans = [bounds_of(expression, ranges)]
+        for form, whole in _forms(expression, by_name[axis]):
+            spans.append(
+                bounds_of(form, {**ranges, whole: Interval(Fraction(1), ranges[whole].high)})
+            )
+        low = max((span.low for span in spans if span is not None), default=-inf)
+        if low > 0:
             return 1.0
         column = Columns([Column(0, expression, low=True, high=False)], by_name[axis])
-        never_negative, smallest = span is not None and span.low >= 0, inf
+        never_negative, smallest = low >= 0, inf
         for rows in chunks(axis):
             values = column.values(rows, next(iter(rows.values())).size)
             smallest = min(smallest, float(values.min(initial=inf)))
@@ -330,13 +341,44 @@ def relax(space: Space, checkpoint: Callable[[], None] = never) -> Relaxation:
     return Relaxation(axis_of, least, checkpoint)
 
 
+def _forms(expression: Expression, axis: Axis) -> Iterator[tuple[Expression, str]]:
+    """Forms of an expression in which a quantity that another one divides is so many times that:
+    its name stands for how many times."""
+    for link in axis.links:
+        left, right = link.left, link.right
+        divides = link.relation is Relation.DIVIDES and isinstance(left, Symbol)
+        if divides and isinstance(right, Symbol) and link.symbols <= expression.symbols:
+            yield expression.substitute({right.name: left * right}), right.name
+
+
 def _sparse(axis: Axis) -> Axis:
     """The axis with the least value of every choice but that among most."""
     widest = max(axis.free, key=lambda q: axis.ranges[q.name][1])
+    return _with_least(axis, widest.name)
+
+
+def _corners(axis: Axis) -> Iterator[Axis]:
+    """The axis with the least value of every choice, and with the greatest of one each."""
+    least = _with_least(axis)
+    yield least
+    for chosen in axis.free:
+        most = int(axis.options(chosen.name).max(initial=chosen.low))
+        if most > chosen.low:
+            greatest = replace(chosen, low=most, high=most)
+            yield replace(
+                least,
+                quantities=tuple(
+                    greatest if q.name == chosen.name else q for q in least.quantities
+                ),
+            )
+
+
+def _with_least(axis: Axis, but: str | None = None) -> Axis:
+    """The axis with the least value of every choice, perhaps but one."""
     return replace(
         axis,
         quantities=tuple(
-            replace(q, high=q.low) if q in axis.free and q is not widest else q
+            replace(q, high=q.low) if q in axis.free and q.name != but else q
             for q in axis.quantities
         ),
     )

@@ -4,30 +4,22 @@ Bounds are rewritten from symbols alone: sizes of layers enter only as far as th
 them. So a form made for one size serves the next, also of another process. A form is found by all
 that it was made from and by the code that made it; it carries the user's seal, so that nobody else
 can slip a bound in. It is data, and nothing in it runs. Where it cannot be read, it is made anew.
-
-`ITHACA_CACHE` names the folder, by default ``ithaca`` in ``XDG_CACHE_HOME`` or ``~/.cache``; if it
-is empty, nothing is kept.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
-import os
 import zlib
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
+from ithaca.files.caches import cache_folder, keep_bytes, recalled_bytes
 from ithaca.files.errors import InputError
 from ithaca.files.proving_code import proving_code
-from ithaca.files.reading import check_readable
-from ithaca.files.seals import own_key
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.stored import Encoder, decoded
@@ -36,14 +28,11 @@ from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.lowered import LoweredProblem, Signs
 from ithaca.solver.tables.program import Program
 
-#: The environment variable that names the folder.
-VARIABLE = "ITHACA_CACHE"
-
 #: Steps of the shortest program that is worth a file.
 LEAST_STEPS = 150
 
-#: Bytes of all files, and of the largest one that is read.
-MOST_BYTES, LARGEST = 1 << 26, 1 << 24
+#: Bytes of all files.
+MOST_BYTES = 1 << 26
 
 
 def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredProblem] | None:
@@ -57,18 +46,10 @@ def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredPro
     limits : Floats
         The limits of its constraints.
     """
-    path = _place(key)
-    try:
-        if path is None or path.stat().st_size > LARGEST:
-            return None
-        check_readable(path)
-        seal, _, packed = path.read_bytes().partition(b"\n")
-        if not hmac.compare_digest(seal, _seal(packed)):
-            return None
-        document = json.loads(zlib.decompress(packed))
-        os.utime(path)
-    except (OSError, InputError):
+    packed = recalled_bytes(_place(key))
+    if packed is None:
         return None
+    document = json.loads(zlib.decompress(packed))
     nodes = decoded(document["nodes"])
     columns: dict[str, list[Column]] = {}
     for axis, index, number, low, high in document["columns"]:
@@ -113,27 +94,15 @@ def keep(key: Sequence[Hashable], signs: Signs, lowered: LoweredProblem) -> None
         "values": lowered.values.state,
     }
     packed = zlib.compress(json.dumps(document | {"nodes": encoder.nodes}).encode(), 1)
-    with suppress(OSError, InputError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}-{token_hex(6)}")
-        try:
-            temporary.write_bytes(_seal(packed) + b"\n" + packed)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    keep_bytes(path, packed)
+    with suppress(OSError):
         _make_room(path.parent)
 
 
 def _place(key: Sequence[Hashable]) -> Path | None:
     """The file of a form; None where nothing is kept."""
-    folder = os.environ.get(VARIABLE)
+    folder = cache_folder()
     if folder is None:
-        try:
-            caches = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-        except RuntimeError:
-            return None
-        folder = str(Path(caches, "ithaca"))
-    if not folder:
         return None
     encoder = Encoder()
     try:
@@ -154,15 +123,6 @@ def _plain(value: Any, encoder: Encoder) -> Any:
     if isinstance(value, tuple | list):
         return [_plain(each, encoder) for each in value]
     return value
-
-
-@lru_cache(maxsize=1)
-def _key() -> bytes:
-    return own_key()
-
-
-def _seal(packed: bytes) -> bytes:
-    return hmac.digest(_key(), packed, "sha256").hex().encode()
 
 
 def _make_room(folder: Path) -> None:

@@ -44,7 +44,7 @@ FEW = 512
 
 #: Operations on entries after which a program starts the machine, which takes 0.1 s; a call of
 #: NumPy is as much as so many.
-STARTED, CALL = 5 * 10**7, 2000
+STARTED, CALL = 8 * 10**7, 2000
 
 #: The module of the machine.
 MACHINE = "ithaca.solver.tables.machine_code"

@@ -45,7 +45,7 @@ def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) ->
         For every symbol of the program, the axis that a box is looked up by (0: rows, 1: all
         others) and the values.
     """
-    ends = [(table.values.min(axis=1), table.values.max(axis=1)) for table in tables]
+    ends = [table.ends for table in tables]
     columns = [table.columns for table in tables]
     return piece_sources(bounds, columns, ends, axis, tables[axis].values)
 

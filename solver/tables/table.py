@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.space import Axis
@@ -20,6 +24,7 @@ from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.lean import lean
 
+Scalar = TypeVar("Scalar", bound=np.generic)
 Rows = dict[str, Integers]
 Part = tuple[Rows, Floats]
 
@@ -47,18 +52,26 @@ class CandidateTable:
         """The number of rows."""
         return int(self.values.shape[1])
 
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The smallest and the largest value of every column; infinite ones without rows."""
+        return ends_of(self.values)
+
     def only(self, keep: Mask) -> CandidateTable:
         """The table with some of its rows."""
-        return CandidateTable(
-            self.axis,
-            self.columns,
-            {name: v[keep] for name, v in self.rows.items()},
-            self.values[:, keep],
-        )
+        if keep.all():
+            return self
+        return CandidateTable(self.axis, self.columns, *_keep(self.rows, self.values, keep))
 
     def row(self, index: int) -> dict[str, int]:
         """The quantities of one row."""
         return {name: int(values[index]) for name, values in self.rows.items()}
+
+
+def ends_of(values: Floats) -> tuple[Floats, Floats]:
+    """The smallest and the largest value of every column, of shape (columns, rows); infinite ones
+    without rows."""
+    return values.min(axis=1, initial=inf), values.max(axis=1, initial=-inf)
 
 
 def build_table(
@@ -111,8 +124,8 @@ def build_table(
             if prune and sum(_count(part) for part in kept) > settled + GATHERED_ROWS:
                 kept = [_prune(prepared, kept, axis, equal=not alike)]
                 settled = _count(kept[0])
-    rows, values = _prune(prepared, kept, axis, equal=not alike) if prune else joined(kept)
-    return CandidateTable(axis, tuple(columns), rows, values)
+    part = _prune(prepared, kept, axis, equal=not alike) if prune else joined(kept)
+    return CandidateTable(axis, tuple(columns), *part)
 
 
 def with_columns(
@@ -138,10 +151,9 @@ def with_columns(
 
 def without_dominated(table: CandidateTable) -> CandidateTable:
     """The table without rows that another row makes superfluous."""
-    rows, values = _prune(
-        Columns(table.columns, table.axis), [(dict(table.rows), table.values)], table.axis
-    )
-    return CandidateTable(table.axis, table.columns, rows, values)
+    parts = [(dict(table.rows), table.values)]
+    own = Columns(table.columns, table.axis)
+    return CandidateTable(table.axis, table.columns, *_prune(own, parts, table.axis))
 
 
 def pieces(rows: Rows) -> Iterator[Rows]:
@@ -169,10 +181,11 @@ def _count(part: Part) -> int:
 def _evaluate(columns: Columns, rows: Rows, axis: Axis, prune: bool) -> Part:
     count = next(iter(rows.values())).size
     values = columns.values(rows, count)
-    if not (prune and axis.runs and count):
+    costs = columns.costs(rows, values) if prune and axis.runs and count else None
+    if costs is None:
         return rows, values
-    keep = _undominated(columns, rows, values, axis.runs[0])
-    return (rows, values) if keep is None else _keep(rows, values, keep)
+    keep = run_heads(costs, [rows[name] for name in axis.runs[0]])
+    return (rows, values) if keep.all() else _keep(rows, values, keep)
 
 
 def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = True) -> Part:
@@ -183,71 +196,80 @@ def _prune(columns: Columns, parts: list[Part], axis: Axis, *, equal: bool = Tru
     held twice.
     """
     rows, values = joined(parts)
-    if not values.shape[1]:
-        return rows, values
-    if not columns.columns:
-        return (_select(rows, np.arange(1)), values[:, :1]) if equal else (rows, values)
-    for largest_first in (False, True):
-        keep = _undominated(columns, rows, values)
-        if keep is None:
-            return rows, values
-        if equal:
-            rows, values = _keep(rows, values, keep)
-        for run in axis.runs[1:]:
-            first = rows[axis.quantities[0].name]
-            order = np.lexsort(
-                (-first if largest_first else first, *(rows[name] for name in reversed(run)))
-            )
-            rows, values = _keep(rows, values, order)
-            keep = _undominated(columns, rows, values, run)
-            if keep is None:
-                return rows, values
-            rows, values = _keep(rows, values, keep)
-    return rows, values
-
-
-def _undominated(
-    columns: Columns, rows: Rows, values: Floats, run: tuple[str, ...] | None = None
-) -> Mask | None:
-    """A mask of the rows that the first of their run does not dominate (without runs: that no equal
-    one precedes); None if that is not known."""
+    if not values.size:  # there are no columns, or no rows
+        return _keep(rows, values, np.arange(values.shape[1])[:1]) if equal else (rows, values)
     costs = columns.costs(rows, values)
     if costs is None:
-        return None
-    return duplicates(costs) if run is None else run_heads(costs, [rows[name] for name in run])
+        return rows, values
+    places = np.flatnonzero(duplicates(costs)) if equal else np.arange(values.shape[1])
+    own = rows[axis.quantities[0].name]
+    for first in (own, own.max() - own):
+        for run in axis.runs[1:]:
+            keys = [rows[name][places] for name in run]
+            order = _order(*keys, first[places])
+            places = places[order]
+            places = places[run_heads(costs, [key[order] for key in keys], places)]
+    return _keep(rows, values, places)
 
 
-def _keep(rows: Rows, values: Floats, keep: Mask | Integers) -> Part:
-    return _select(rows, keep), values[:, keep]
+def _order(*keys: Integers) -> Integers:
+    """The order of rows by keys, none negative, the first before others; equal rows stay in order.
+    One number for all keys is sorted four times as fast."""
+    sizes = [int(key.max()) + 1 for key in keys]
+    try:
+        return np.ravel_multi_index(keys, sizes).argsort(kind="stable")
+    except ValueError:  # there is no such number
+        return np.lexsort(keys[::-1])
 
 
-def _select(rows: Rows, keep: Mask | Integers) -> Rows:
-    return {name: v[keep] for name, v in rows.items()}
+def _keep(rows: Mapping[str, Integers], values: Floats, keep: Mask | Integers) -> Part:
+    return {name: v[keep] for name, v in rows.items()}, picked(values, keep)
 
 
-def run_heads(costs: Sequence[Floats], keys: Sequence[Integers]) -> Mask:
+def picked(values: NDArray[Scalar], which: Mask | Integers) -> NDArray[Scalar]:
+    """The entries of every row that a mask or places name, rows lying one after the other: indices
+    would put columns there, and take twice as long."""
+    return values.take(np.flatnonzero(which) if which.dtype == bool else which, axis=1)
+
+
+def run_heads(
+    costs: Sequence[Floats], keys: Sequence[Integers], places: Integers | None = None
+) -> Mask:
     """Keep a row unless the first row of its run dominates it: of consecutive rows with equal
-    keys."""
-    rows = keys[0].size
-    starts = np.zeros(rows, bool)
+    keys.
+
+    Parameters
+    ----------
+    costs : sequence of Floats
+        The costs of rows, smaller being better.
+    keys : sequence of Integers
+        The keys of every row.
+    places : Integers, optional
+        Where the costs of every row stand; by default in the order of the rows.
+    """
+    count = keys[0].size
+    starts = np.zeros(count, bool)
     starts[:1] = True
     for key in keys:
         starts[1:] |= key[1:] != key[:-1]
-    head = np.maximum.accumulate(np.where(starts, np.arange(rows), 0))
-    dominated: Mask = ~starts
-    for column in costs:
-        dominated &= column[head] <= column
-    return ~dominated
+    rows = np.flatnonzero(~starts)
+    heads = np.maximum.accumulate(np.where(starts, np.arange(count), 0))[rows]
+    for column in costs:  # most rows are no worse somewhere, and are soon done with
+        own, first = (rows, heads) if places is None else (places[rows], places[heads])
+        worse = column[first] <= column[own]
+        rows, heads = rows[worse], heads[worse]
+    keep = np.ones(count, bool)
+    keep[rows] = False
+    return keep
 
 
 def duplicates(costs: Sequence[Floats]) -> Mask:
     """Keep the first of rows that agree in every column."""
     weights = np.random.default_rng(0).random(len(costs))
     order = np.argsort(sum(map(np.multiply, weights, costs)), kind="stable")
-    equal = np.ones(max(order.size - 1, 0), bool)
+    equal = np.arange(1, order.size)
     for column in costs:
-        values = column[order]
-        equal &= values[1:] == values[:-1]
+        equal = equal[column[order[equal]] == column[order[equal - 1]]]
     keep = np.ones(order.size, bool)
-    keep[order[1:][equal]] = False
+    keep[order[equal]] = False
     return keep

@@ -92,7 +92,7 @@ def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) ->
         highs.append(high[use_high])
         log_low, log_high = _logarithms(low), _logarithms(high)
         if signed.any():
-            ordered = logs[signed][:, order]
+            ordered = logs[signed].take(order, axis=1)
             log_low[signed] = np.minimum.reduceat(ordered, starts, axis=1)
             log_high[signed] = np.maximum.reduceat(ordered, starts, axis=1)
         ranges = weights * (log_high - log_low)

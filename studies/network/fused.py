@@ -30,6 +30,7 @@ from ithaca.studies.network.result import PER_LAYER, Fusing, LayerResult, Networ
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import require_sum, total
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
 
 #: What came of every variant.
@@ -176,7 +177,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         options.method.value,
         layers,
         Total(None if chosen is None else chosen[0][0], certificate),
-        every.complete,
+        every.complete or certificate.settled,
         failures=every.failures,
         fusing=Fusing(
             tuple(replace(e, fits=e.consumer not in roomless) for e in chain.edges(kept, tiles)),
@@ -192,15 +193,29 @@ def chained(network: Network) -> RunChain:
             f"{network.name} does not say which of its layers follow "
             f"each other: {network.unordered}"
         )
-        raise InputError(f"--fuse: {why}; allowed: a network file with an order, or an ONNX model")
+        raise InputError(
+            f"--fuse: {why}; allowed: a network file with an order, or a model as a graph"
+        )
     nests = {source: layer.nest for layer in network.layers for source in layer.sources}
     pairs = zip((None, *network.order), network.order, strict=False)
     runs = [
-        (run, run.follows and before is not None and before.source in nests)
+        (
+            run,
+            run.follows
+            and before is not None
+            and before.source in nests
+            and _alike(before.nest, run.nest),
+        )
         for before, run in pairs
         if run.source in nests
     ]
     return RunChain(tuple(run for run, _ in runs), tuple(follows for _, follows in runs))
+
+
+def _alike(before: LoopNest, after: LoopNest) -> bool:
+    """Whether a layer reads values of the format that the one before it writes."""
+    output, image = before.output.tensor, after.inputs[0].tensor
+    return dict(before.formats).get(output) == dict(after.formats).get(image)
 
 
 def variant_of(problem: Problem) -> Variant:

@@ -16,7 +16,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
-from ithaca.solver.certificate import Status
+from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.portfolio import not_solved
 from ithaca.solver.shortfall import TOGETHER, Shortfall
 from ithaca.solver.solution import Solution
@@ -121,10 +121,12 @@ def solve_layers(
         SolvedLayer(part.layer, part.problems, tuple(next(outcomes) for _ in part.problems))
         for part in parts
     )
-    return SolvedLayers(
-        layers,
-        not options.search.stopped or all(isinstance(f, Failure) or f.settled for f in results),
+    ended = all(isinstance(f, Failure) or f.settled or f.certificate.beaten for f in results)
+    early = options.search.stopped or any(
+        not isinstance(f, Failure) and f.certificate.termination is Termination.TIME_LIMIT
+        for f in results
     )
+    return SolvedLayers(layers, ended or not early)
 
 
 @with_products
@@ -326,6 +328,7 @@ def _compare(members: Sequence[SolvedLayer], method: str) -> list[SharedDesign]:
                 buildable,
                 names,
                 summed,
+                single=tuple(choices[0].get("single", ())),
             )
         )
     shared.sort(

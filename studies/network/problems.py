@@ -1,4 +1,4 @@
-"""The problems of a network: the layers asked for, and the designs that all of them have."""
+"""The layers of a network that are asked for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from fnmatch import fnmatchcase
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted
-from ithaca.formulations.problem import Problem
-from ithaca.formulations.question import Question
 from ithaca.workloads.networks.network import Network, Omission, OmissionKind
 
 
@@ -52,44 +50,7 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
         sources,
         sum(layer.operations for layer in others),
     )
-    return replace(network, layers=layers, unsupported=(*network.unsupported, left_out))
-
-
-def common_designs(network: Network, request: Question, mode: str) -> list[tuple[Problem, ...]]:
-    """One problem per layer for every design that all layers have.
-
-    Parameters
-    ----------
-    network : Network
-        The network.
-    request : Question
-        What is asked of every layer.
-    mode : str
-        The mode, for errors.
-
-    Returns
-    -------
-    list of tuple of Problem
-        By design, in the order of the layers.
-
-    Raises
-    ------
-    InputError
-        If the layers are not of one kernel (see `ithaca.workloads.networks.folding`), or have no
-        design in common.
-    """
-    kernels = list(dict.fromkeys((layer.nest.name, layer.nest.loops) for layer in network.layers))
-    if len(kernels) > 1:
-        names = ", ".join(dict.fromkeys(name for name, _ in kernels))
-        raise InputError(
-            f"--mode {mode} needs layers of one kernel, or that can be folded into "
-            f"one, but {network.name} has {names}; "
-            "select with --layers"
-        )
-    each = [{p.design.name: p for p in part.problems} for part in request.pose(network)]
-    shared = [name for name in each[0] if all(name in own for own in each)]
-    if not shared:
-        raise InputError(
-            f"the layers of {network.name} have no design in common; see --dataflow and --layers"
-        )
-    return [tuple(own[name] for own in each) for name in shared]
+    parts = tuple(part for part in network.parts if any(map(part.has, layers)))
+    return replace(
+        network, layers=layers, unsupported=(*network.unsupported, left_out), parts=parts
+    )

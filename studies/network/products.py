@@ -16,9 +16,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
 from itertools import combinations
+from math import log10
 from typing import Any, Generic, TypeVar
 
 from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
+from ithaca.formulations.algebra.domains import LARGEST
 from ithaca.formulations.algebra.expression import (
     Expression,
     Product,
@@ -56,6 +59,9 @@ SolveWeighted = Callable[
 
 #: Weights of one amount alone.
 AXES: tuple[Weights, Weights] = ((Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+
+#: Degree up to which sums of any hardware have a product that doubles hold.
+MODEST = 4
 
 #: The slope of weights that count the second amount alone.
 INFINITE = float("inf")
@@ -221,6 +227,33 @@ def multiplies(expression: Expression, names: Collection[str], constants: Collec
     return False
 
 
+def check_product(network: Any, request: Any, factors: Factors) -> None:
+    """Refuse a power of sums over layers that may be too large for doubles.
+
+    Parameters
+    ----------
+    network : Network
+        The network.
+    request : Question
+        The question about each layer.
+    factors : Factors
+        The sums that are multiplied, with their powers.
+    """
+    if factors.degree <= MODEST:
+        return
+    most = [1.0, 1.0]
+    for part in request.pose(network):
+        spans = [[p.reach(amount) for p in part.problems] for amount in factors.amounts]
+        for place, known in enumerate(spans):
+            most[place] += part.layer.count * max((float(s.high) for s in known if s), default=0.0)
+    sizes = zip(most, factors.powers, strict=True)
+    if sum(b * log10(x) for x, b in sizes) + log10(factors.scale) > log10(LARGEST):
+        raise InputError(
+            f"--objective {quoted(request.objective.text)} computes a number that is too large; "
+            "allowed: products between 1e-150 and 1e150"
+        )
+
+
 def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkResult]:
     """Let a function that solves networks for sums over layers solve for products of two such sums,
     too."""
@@ -235,6 +268,7 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
                 f"--objective '{request.objective.text}' is several in order, of which a product "
                 "over layers is one; allowed: the product alone"
             )
+        check_product(network, request, factors)
         budget, envelope = Budget(options.search), Envelope(AXES[0], AXES)
 
         def at(

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
-from ithaca.formulations.design import Metric
+from ithaca.formulations.design import Metric, design_name
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question
-from ithaca.solver.certificate import OWN, Certificate, Status, Termination, as_stated, least
+from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.array_modes import ARRAY_MODES
-from ithaca.workloads.networks.network import Layer, Network, share_of
+from ithaca.workloads.networks.network import Layer, Network, Part, share_of
 from ithaca.workloads.networks.share import Share
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 #: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
 PER_LAYER = "per-layer"
@@ -75,7 +71,7 @@ class LayerResult:
     @property
     def lost(self) -> tuple[Solution, ...]:
         """The designs of which no more is proven than that they do not beat the answer."""
-        return tuple(d for d in self.designs if d.certificate.termination is Termination.BEATEN)
+        return tuple(d for d in self.designs if d.certificate.beaten)
 
     @property
     def mac_cycles(self) -> Fraction | None:
@@ -115,11 +111,13 @@ class SharedDesign:
     proven: bool = False
     """Whether, if chosen, no other design can be better: its total is at most the lower bound of
     every other's."""
+    single: tuple[str, ...] = ()
+    """The tensors that have single buffers, of those whose buffers may be doubled."""
 
     @property
     def name(self) -> str:
-        """Dataflow and permutation, e.g. ``[i,j] C``."""
-        return f"[{','.join(self.dataflow)}] {self.permutation}"
+        """The name of the design."""
+        return design_name(self.dataflow, self.permutation, self.single)
 
 
 @dataclass(frozen=True)
@@ -296,6 +294,20 @@ class NetworkResult(StudyAnswer):
             total += layer.layer.count * prod(solution.metrics[name] for name in names)
         return total
 
+    def of_part(self, part: Part) -> NetworkResult:
+        """The layers of one run of a part, which have no total of their own; the network's
+        omissions are those of all parts."""
+        own = tuple(
+            replace(each, layer=replace(each.layer, count=each.layer.count // part.runs))
+            for each in self.layers
+            if part.has(each.layer)
+        )
+        layers = tuple(each.layer for each in own)
+        network = replace(
+            self.network, layers=layers, parameters=part.parameters, run=part.run, parts=()
+        )
+        return replace(self, network=network, layers=own, total=None)
+
     @property
     def throughput(self) -> Fraction | None:
         """Operations per second (Gop/s) while the network runs, layer after layer."""
@@ -324,6 +336,8 @@ class NetworkResult(StudyAnswer):
         question = self.request
         what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
         status = f"{self.status}{self.basis}"
+        if self.total is None:
+            return f"{what}: {question.objective.text} of each layer by itself ({status})"
         return f"{what}: {value_text(question.objective.text, self.value, status)}"
 
     @property
@@ -370,7 +384,7 @@ class NetworkResult(StudyAnswer):
     def table(self) -> str:
         return str(self.made("table"))
 
-    def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Figure:
-        """Draw what each layer takes, as a figure and to a file like other answers, alone or
+    def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Any:
+        """Draw what each layer takes, as a chart and to a file like other answers, alone or
         against other results of the network."""
         return self.drawn(self.made("chart", *compare), path)

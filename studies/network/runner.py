@@ -10,7 +10,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
-from ithaca.solver.certificate import Termination
 from ithaca.solver.engines import Method
 from ithaca.solver.executor import KilledError, LostError
 from ithaca.solver.executors import open_executor
@@ -20,7 +19,7 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.envelope import Envelope
 from ithaca.studies.network.result import Failure
-from ithaca.studies.store import Store
+from ithaca.studies.store import Shared, Store
 
 #: Longest reason of a failure (characters).
 MAX_REASON = 300
@@ -70,7 +69,7 @@ class RunOptions:
     ``threads`` workers."""
     best_only: bool = False
     """Whether, of rivals, only the best is to be proven: of the others that they do not beat it."""
-    store: Store | None = None
+    store: Store | Shared | None = None
     """Keeps results as they are found, and supplies those found before."""
     envelope: Envelope | None = None
     """The knowledge of these problems for other weights of two amounts."""
@@ -183,7 +182,7 @@ def _unsupported(
     again = []
     for numbers in rivals.values():
         own = [s for n in numbers if isinstance(s := known.get(n), Solution)]
-        lost = [s for s in own if s.certificate.termination is Termination.BEATEN]
+        lost = [s for s in own if s.certificate.beaten]
         best = min((s.value for s in own if s.settled and s.value is not None), default=None)
         bounds = [s.certificate.lower_bound for s in lost]
         if lost and not (

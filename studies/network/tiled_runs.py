@@ -230,7 +230,7 @@ class TiledRuns:
     def _rival(
         self, span: Span, values: Costs, parts: Mapping[Span, tuple[Fraction, ...]]
     ) -> Fraction | None:
-        """What the runs have otherwise, once."""
+        """Everything else that the runs have, once."""
         part = self._chain.part(span)
         other = part.best(values, parts)
         return None if other is None else other[0][0] / part.runs[0].count

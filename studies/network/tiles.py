@@ -52,7 +52,7 @@ class TileSearch:
         """The runs of the best; none where nothing better is known."""
         self._known: dict[Problem, Solution] = {}
         self.inner = {} if inner is None else inner
-        """What runs cost inside: searches of other runs know some of it."""
+        """Costs inside of runs: searches of other runs know some of it."""
         self._inside = tuple(dict[Any, Fraction]() for _ in problems)
         self._bound: Fraction | None = None
         self._nodes = 0
@@ -63,7 +63,7 @@ class TileSearch:
         """Whether it is proven what runs cost inside the fewest loops."""
 
     def after(self, other: TileSearch, options: SolveOptions) -> TileSearch:
-        """This search, with what another one of the same runs knows, and other time."""
+        """A copy of the search, with what another one of the same runs knows, and other time."""
         self.value, self.best, self._budget = other.value, other.best, Budget(options)
         self._known |= other._known
         return self

@@ -27,6 +27,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
+from ithaca.workloads.library import workload
 from tests.command_line import refused, succeed
 from tests.problems import mm_problem
 from tests.whole_spaces import some_row, tables_of
@@ -167,6 +168,21 @@ def test_programs_of_a_question_are_those_of_its_designs(tmp_path):
         assert names["objective"](own.configuration) == own.value
     refusal = refused("programs", *words, "--to", "autosa", "-o", str(tmp_path / "a"))
     assert "--to is 'autosa'; allowed: pyomo, nl, lp" in refusal
+
+
+@pytest.mark.parametrize("kernel", ["mttkrp", "ttmc"])
+def test_what_can_be_one_value_alone_is_a_number_in_linear_programs(kernel, tmp_path):
+    sizes = ",".join(f"{loop}=4" for loop in workload(kernel).loops)
+    succeed("programs", kernel, "-s", sizes, "--to", "mps", "-o", str(tmp_path / "out"))
+    assert len([*(tmp_path / "out").glob("*/*.mps")]) >= 5
+
+
+@pytest.mark.parametrize("to", ["nl", "lp"])
+def test_programs_of_tensors_of_different_formats_are_written(to, tmp_path):
+    """Packs of whole packages divide largest values, which are stated first."""
+    words = ("mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--format", "W=int4,A=int8")
+    succeed("programs", *words, "--limit", "dsp=32", "--to", to, "-o", str(tmp_path / "out"))
+    assert [*(tmp_path / "out").glob(f"*/*.{to}")]
 
 
 def test_programs_of_cpsat_have_names(result, tmp_path):

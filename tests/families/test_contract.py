@@ -13,8 +13,6 @@ import pytest
 
 from ithaca.commands.api.explaining import statements
 from ithaca.exports.report.page import report_page
-from ithaca.exports.seeds.diverse import diverse_configurations
-from ithaca.exports.seeds.parameters import parameter_space, penalised
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.expression import Symbol
@@ -30,6 +28,8 @@ from ithaca.formulations.space import (
     Role,
     make_space,
 )
+from ithaca.plugins.seeds.exports.diverse import diverse_configurations
+from ithaca.plugins.seeds.exports.parameters import parameter_space, penalised
 from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset

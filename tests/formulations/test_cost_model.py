@@ -1,5 +1,6 @@
 """The cost model against published and measured points, and against itself by symmetry."""
 
+import pickle
 from fractions import Fraction
 from numbers import Rational
 
@@ -7,10 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS, metric_values
 from ithaca.formulations.systolic.tiling import Tiling
 from tests.problems import MM_DATAFLOWS, costs_at, mm_points, mm_problem, mm_tiling
+from tests.whole_spaces import some_row, tables_of
 
 
 @pytest.mark.parametrize(
@@ -123,3 +127,20 @@ def test_latency_is_its_three_parts(point):  # type: ignore[type-arg]
     assert set(metrics) == set(METRICS) - {"area", "uram", "lut", "lutram", "ff"}  # known elsewhere
     assert metrics["latency"] == metrics["prologue"] + metrics["main"] + metrics["epilogue"]
     assert all(isinstance(v, Rational) and v > 0 for v in metrics.values())
+
+
+def test_costs_of_a_configuration_are_evaluated_once_in_a_process(monkeypatch):
+    problem = mm_problem((8, 8, 8))
+    configuration = Configuration(some_row(tables_of(problem.space), lambda count: 0))
+    evaluations = []
+    monkeypatch.setattr(
+        "ithaca.formulations.systolic.design.evaluate",
+        lambda *at: evaluations.append(at) or evaluate(*at),
+    )
+    design = problem.design
+    again = [design.costs(configuration), design.costs(dict(configuration))]
+    assert again[0] is again[1]
+    assert problem.metrics(configuration)["latency"] == again[0].latency
+    assert len(evaluations) == 1
+    pickle.loads(pickle.dumps(design)).costs(configuration)  # a copy is no larger for it
+    assert len(evaluations) == 2

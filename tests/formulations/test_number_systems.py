@@ -199,6 +199,20 @@ def test_quotients_by_ceilings_are_exact(whole):
     assert (5 / ceiling).low == Fraction(5, whole)
 
 
+@pytest.mark.parametrize("exponent", [2, 4, 6])
+def test_even_powers_of_intervals_are_not_negative(exponent):
+    """Squares of numbers or arrays; a product of equal intervals forgets that they are of one number."""
+    form = multiply(3, power(Symbol("x"), exponent))
+    for low, high in ((-3, 2), (-1, 4), (1, 3), (-4, -1)):
+        every = [3 * Fraction(n, 4) ** exponent for n in range(4 * low, 4 * high + 1)]
+        span = form.evaluate({"x": Interval(Fraction(low), Fraction(high))}, INTERVAL)
+        assert (span.low, span.high) == (min(every), max(every))
+        arrays = Interval(np.array([low, 1.0]), np.array([high, 2.0]))
+        span = form.evaluate({"x": arrays}, INTERVAL)
+        assert span.low.tolist() == [min(every), 3]
+        assert span.high.tolist() == [max(every), 3 * 2**exponent]
+
+
 def test_division_by_an_interval_around_zero_is_refused():
     around = Interval(Fraction(-1), Fraction(1))
     with pytest.raises(ZeroDivisionError):

@@ -83,7 +83,7 @@ def test_a_result_states_its_parts(tmp_path):
     path = tmp_path / "mm.json"
     done = ithaca(
         *("solve", "mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j"),
-        *("--limit", "dsp=80", "-o", str(path)),
+        *("--limit", "dsp=80", "--verbose", "-o", str(path)),
     )
     assert done.returncode == 0, done.stderr
     metrics = json.loads(path.read_text())["best"]["metrics"]

@@ -173,7 +173,7 @@ def test_what_cannot_be_repaired_is_said():
 
 @pytest.mark.parametrize("number", [2**63 - 1, 2**63, 2**64, 10**40, -(2**63), -(2**70)])
 def test_numbers_too_large_for_rows_are_in_no_space(number):
-    """As a kept result states them that somebody edited."""
+    """Values as a kept result states them that somebody edited."""
     space = mm_problem((8, 8, 8), ("i", "j"), "C", "cycle").space
     legal = next(row for row in every_row(space) if space.contains(row))
     assert not any(space.contains({**legal, name: number}) for name in space.quantities)

@@ -13,9 +13,10 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import REGIMES, MemoryTiming
 from ithaca.formulations.problem import Limit, Objective, Problem
-from ithaca.formulations.systolic.derivation import designs
+from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.systolic.ports import MemoryPorts
+from ithaca.formulations.systolic.systolic_array import DramAccess, Edition
 from ithaca.formulations.technology import Technology
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.editions import (
@@ -98,6 +99,42 @@ def systolic_design(random, kernel, edition):
     )
     options = SpaceOptions(random.choice((1, 1, 2)), random.random() < 0.3, random.random() < 0.3)
     return SystolicDesign(nest, array, data, options, technology, kept=kept)
+
+
+def with_ports(random, design):
+    """The design without tensors on chip, where each may have several memory ports."""
+    ports = MemoryPorts(random.choice((1, 2, 4)), random.choice((4, 8)))
+    memory = replace(
+        design.technology.memory, port=random.choice((1, 3, 20, 100)), channels=ports.channels
+    )
+    array = design.array
+    array = derive(
+        design.nest, array.dataflow, array.permutation, array.edition, DramAccess(ports=True)
+    )
+    options = replace(design.options, ports=ports, target=None)
+    technology = replace(design.technology, memory=memory)
+    return replace(design, array=array, options=options, technology=technology, kept=())
+
+
+@pytest.mark.parametrize("edition", [Edition.CYCLE, Edition.EXACT])
+@pytest.mark.parametrize("draws", [2, pytest.param(40, marks=pytest.mark.slow)])
+def test_no_array_of_several_ports_is_below_its_roofs(edition, draws):
+    random, says = Random(23), 0
+    kernels = ("mv", "mm", "batched_mm", "conv2d", "mttkrp")
+    for turn in range(draws * len(kernels)):
+        design = systolic_design(random, kernels[turn % len(kernels)], edition)
+        if design is None:
+            continue
+        spread = with_ports(random, design)
+        for values in some_configurations(spread, random, 4):
+            values = spread.space.completed(values)
+            says += is_below(spread, values)
+            latency = spread.metrics({x: Fraction(int(n)) for x, n in values.items()}, FRACTION)[
+                "latency"
+            ]
+            needed = spread.needed("latency", latency)
+            assert all(n <= values[x] for x, n in needed.items() if spread.space.contains(values))
+    assert says > 5 * draws
 
 
 @pytest.mark.parametrize("edition", [*Edition])

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from ithaca.formulations import float_formats
 from ithaca.formulations.algebra import rounding
+from ithaca.formulations.algebra.expression import Symbol, ceiling_division
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.enumeration import spans
 
 ROOT = Path(rounding.__file__).parents[2]
@@ -95,3 +97,10 @@ def test_integer_bounds_of_large_integers_are_below_them(value, offset):
     """A solver adds an offset to what it bounds in floats, which may cancel."""
     bound = rounding.integer_bound(float(value - offset) + float(offset), reach=2**62)
     assert bound <= value
+
+
+@given(st.integers(-(10**6), 10**6), st.integers(1, 7), st.integers(1, 9))
+def test_no_magnitude_is_below_what_it_stands_for(offset, divisor, x):
+    node = ceiling_division(Symbol("x") + offset, divisor) * Symbol("x") - 1
+    at = {"x": Fraction(x)}
+    assert rounding.magnitude(node).evaluate(at, FRACTION) >= abs(node.evaluate(at, FRACTION))

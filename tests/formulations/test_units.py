@@ -7,9 +7,8 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
-from ithaca.formulations.limits import parse_limits
+from ithaca.formulations.limits import amount, parse_limits
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.formulations.units import amount
 from tests.command_line import refused, succeed
 
 SMALL = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--divisors-only")
@@ -98,14 +97,13 @@ def test_refusals_name_the_unit(limit, line):
     assert line in refused("solve", *SMALL, "--limit", limit)
 
 
-def test_limits_of_earlier_units_are_refused(tmp_path):
-    """Files that limit power without its unit are of versions that had mW."""
+def test_limits_state_their_unit(tmp_path):
     path = tmp_path / "r.json"
     succeed("solve", *SMALL, "--limit", "power=1", "-o", str(path))
     document = json.loads(path.read_text())
     del document["platform"]["units"]
     path.write_text(json.dumps(document))
-    with pytest.raises(InputError, match=r"power is not in W, but as earlier versions had it"):
+    with pytest.raises(InputError, match=r"power is in null; allowed: W"):
         ithaca.load(path)
 
 

@@ -56,13 +56,13 @@ def test_an_interrupted_experiment_leaves_no_file(number, tmp_path):
 
 
 def test_an_interruption_while_writing_waits_for_whole_files(tmp_path, monkeypatch):
-    draw = files.picture
+    draw = files.png
 
     def interrupted(chart):
         os.kill(os.getpid(), signal.SIGINT)
         return draw(chart)
 
-    monkeypatch.setattr(files, "picture", interrupted)
+    monkeypatch.setattr(files, "png", interrupted)
     with pytest.raises(KeyboardInterrupt):
         command.run([SMALL, SMALL], Run(), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -97,7 +97,7 @@ def test_an_interruption_ends_the_searches_of_others_at_once(
     assert signal.getsignal(signal.SIGINT) == before
 
 
-@pytest.mark.parametrize("failing", ["csv_text", "picture", "experiment_document"])
+@pytest.mark.parametrize("failing", ["csv_text", "png", "experiment_document"])
 def test_a_failure_while_writing_leaves_no_file(failing, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

@@ -10,8 +10,8 @@ import pytest
 import ithaca
 from ithaca.commands.api import refining
 from ithaca.files.errors import InputError
+from ithaca.refine.evolution.engine import Evolution
 from ithaca.refine.evolution.genome import Genome
-from ithaca.refine.evolution.search import Evolution
 from ithaca.refine.evolution.shares import NAMES, PUBLISHED, Shares, parse_shares
 from ithaca.refine.evolution.variation import mutate
 from ithaca.refine.grid import load_grid

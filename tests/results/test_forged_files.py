@@ -1,14 +1,9 @@
 """Forged files: whatever is changed in a file of any kind, ``ithaca verify`` does not confirm it,
 but for what is no claim."""
 
-import copy
 import json
 import random
-import re
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,134 +14,19 @@ from ithaca.solver.solution import make_solution
 from tests.command_line import ithaca as command
 from tests.plugins.codesign.studies.spaces import small_space
 from tests.refusals import edited, refusals, says
+from tests.results.forgeries import (
+    KINDS,
+    LIMITS,
+    MM,
+    at,
+    document_of,
+    forgeries,
+    losers,
+    no_claim,
+    unsaid,
+    written,
+)
 from tests.studies.network.test_fused import FOLLOWING
-
-Steps = tuple[str | int, ...]
-
-#: What a file asks: of another question the answer is checked against that, and may hold. Names of
-#: platforms are such, too.
-QUESTION = (
-    r"^(workloads?|limits|platform|edition|technology|space|architecture|problem|objectives?|objective\.expression)$|"
-    r"^(workloads?|limits|platform|technology|space(?!.*unit$)|architecture|problem|objectives)\.|^(dtype|partition)\b|"
-    r"^(points\.\d+\.)?question\.|^(tile|intrinsic|statement)\b|"
-    r"^simulation\.(machine|memory)\.|^network\.name$"
-)
-
-#: What a file says of its question that no figure depends on: `verify` repeats it as not checked.
-WORDS = (
-    r"^network\.(parameters|omissions)\b|^layers\.\d+\.(name|folded|sources)\b|"
-    r"^space\.(quantities|costs)\.\w+\.unit$"
-)
-
-#: How a search went, which no other search repeats.
-RECORDS = (
-    r"^simulation\.values\.error$|\b(nodes|seconds|method|unfinished|designs_solved|designs_known|termination)$|^complete$|\btrace\b|"
-    r"^counts\.(boxes|excluded|evaluated|layers)$"
-)
-
-#: What may be left out: less is stated then, and files of earlier versions did not state it; how
-#: much of a network is counted follows from its omissions, which may not.
-OMITTED = (
-    r"metrics\.|\.(trace|termination|ties_broken|marginal|unit|folded)$|^network\.parameters\b|"
-    r"^(unrestricted|open|simulation\.values|restriction|counted)$"
-)
-
-#: Networks claim that no layer's configuration is better, not which of equals it is: another with
-#: the same metrics is true.
-EQUALS = r"^layers\.\d+\.best\.tiling\."
-
-#: Claims that are true, though others were proven: that a shortfall is a lower bound, that not all
-#: equals were compared, and bounds of what is open, if they hold.
-WEAKER = r"shortfalls\.\d+\.proven$|^points\..*\.ties_broken$"
-BOUNDS = r"^open\.\d+\.lower_bounds\.\d+$|^certificate\.lower_bound$"
-
-MM = {"i": 4, "j": 4, "k": 4}
-LIMITS = {"dsp": 40, "bram18k": 100}
-
-
-def _network(folder, **asked):
-    """Two layers of which one follows the other."""
-    (folder / "following.yaml").write_text(FOLLOWING)
-    limits = {} if "arch" in asked else {"dsp": 40, "bram18k": 400}
-    return ithaca.network(
-        folder / "following.yaml", layers=["mm"], limit=limits, divisors_only=True, **asked
-    )
-
-
-#: How a small result of every kind is made.
-KINDS = {
-    "optimal": lambda folder: ithaca.solve(
-        "mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j"
-    ),
-    "infeasible": lambda folder: ithaca.solve(
-        "mm", **MM, limit=LIMITS | {"dsp": 4}, divisors_only=True, dataflow="i,j"
-    ),
-    "gap": lambda folder: ithaca.solve(
-        "mm", i=8, j=8, k=8, limit=LIMITS, dataflow="i,j", gap=0.5, method="exact"
-    ),
-    "mapping": lambda folder: ithaca.map("mm", **MM, arch="simple", divisors_only=True),
-    "layers": lambda folder: _network(folder),
-    "layers fused": lambda folder: _network(folder, fuse=True, objective="off_chip_words"),
-    "layers of one dataflow": lambda folder: _network(folder, mode="shared-dataflow"),
-    "layers on two arrays": lambda folder: _network(
-        folder, mode="multi-array", arrays=2, minimise="slowest"
-    ),
-    "layers mapped and fused": lambda folder: _network(
-        folder, arch="simple", fuse=True, objective="energy"
-    ),
-    "accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 4}),
-    "no accelerator": lambda folder: ithaca.codesign(small_space(folder), limit={"area": 1.2}),
-    "accelerators cut short": lambda folder: ithaca.codesign(small_space(folder), time_limit=1e-9),
-    "accelerators to a gap": lambda folder: ithaca.codesign(small_space(folder), gap=0.5),
-    "front of accelerators": lambda folder: ithaca.codesign(
-        small_space(folder), objectives="energy,latency"
-    ),
-    "front": lambda folder: ithaca.pareto(
-        "mm", **MM, limit=LIMITS, divisors_only=True, dataflow="i,j", objectives="latency,dsp"
-    ),
-    "front of mappings": lambda folder: ithaca.pareto(
-        "mm", **MM, arch="simple", divisors_only=True, objectives="latency,energy"
-    ),
-    "study": lambda folder: ithaca.whatif(
-        "mm",
-        **MM,
-        limit={"bram18k": 100},
-        divisors_only=True,
-        dataflow="i,j",
-        vary={"dsp": [4, 20]},
-        marginal=10,
-    ),
-    "matches": lambda folder: ithaca.match("mm", **MM),
-    "for autosa": lambda folder: ithaca.solve(
-        "mm", i=16, j=16, k=16, limit=LIMITS, dataflow="i,j", target="autosa"
-    ),
-    "layers for autosa": lambda folder: _network(
-        folder, objective="off_chip_words", edition="exact", target="autosa"
-    ),
-    "layers that share tiles": lambda folder: _network(
-        folder, arch="simple", edition="uneven", fuse=True, objective="energy"
-    ),
-    "simulation": lambda folder: ithaca.simulate(
-        ithaca.solve("mm", **MM, limit=LIMITS, dataflow="i,j"), check_values=True
-    ),
-    "no mapping": lambda folder: ithaca.map(
-        "mm", **MM, arch="simple", divisors_only=True, limit={"energy": 10}
-    ),
-}
-
-
-@cache
-def written(kind):
-    """The text of a file of a kind, which is made once."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "file.json"
-        KINDS[kind](Path(folder)).save(path)
-        return path.read_text()
-
-
-def document_of(kind):
-    """The document of a file of a kind."""
-    return json.loads(written(kind))
 
 
 @pytest.fixture(scope="module")
@@ -180,103 +60,18 @@ def honest(request, folder):
     return path
 
 
-def leaves(value, steps=()):
-    """Paths to all values that hold no others."""
-    if isinstance(value, dict | list) and value:
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves(inner, (*steps, key))
-    elif not isinstance(value, dict | list):
-        yield steps
-
-
-def mappings(value, steps=()):
-    """Paths to all objects."""
-    if isinstance(value, dict):
-        yield steps
-    for key, inner in (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    ):
-        yield from mappings(inner, (*steps, key))
-
-
-def at(document, steps):
-    for step in steps:
-        document = document[step]
-    return document
-
-
-def others(value):
-    """Other values in the place of one."""
-    if isinstance(value, bool):
-        return [not value]
-    if isinstance(value, int):
-        return [value - 1, value + 1]
-    if isinstance(value, float):
-        return [value * 1.1 or 1.0, value * 0.9 or 0.5]
-    return (
-        [1]
-        if value is None
-        else [word for word in (f"{value}x", "optimal", "feasible", "A", "dsp") if word != value]
-    )
-
-
-#: A change that drops a key, or adds one.
-DROPPED, ADDED = "dropped", "added"
-
-
-def forgeries(document):
-    """Every change of one place: where, what it is now, and the document."""
-    for steps in leaves(document):
-        for value in others(at(document, steps)):
-            forged = copy.deepcopy(document)
-            at(forged, steps[:-1])[steps[-1]] = value
-            yield ".".join(map(str, steps)), value, forged
-    for steps in mappings(document):
-        for key in at(document, steps):
-            forged = copy.deepcopy(document)
-            del at(forged, steps)[key]
-            yield ".".join(map(str, (*steps, key))), DROPPED, forged
-        forged = copy.deepcopy(document)
-        at(forged, steps)["other"] = 1
-        yield ".".join(map(str, (*steps, "other"))), ADDED, forged
-
-
-def no_claim(kind, place, value):
-    """Whether a file may say this, too."""
-    if (
-        re.search(QUESTION, place)
-        or re.search(RECORDS, place)
-        or (value != DROPPED and re.search(EQUALS, place))
-    ):
-        return True
-    if value == DROPPED:
-        return bool(re.search(OMITTED, place))
-    return (
-        bool(re.search(WEAKER, place))
-        if value is False
-        else kind == "accelerators cut short" and bool(re.search(BOUNDS, place))
-    )
+#: Seconds for proofs, and for words, which `verify` says whether or not anything is proven.
+PROOFS, WORDS = 20, 0.01
 
 
 def confirmed(document, path, unsaid=""):
-    """Whether `verify` confirms a document, and does not say something."""
+    """Whether `verify` confirms a document, or where words are to be said does not say them."""
     path.write_text(json.dumps(document))
     try:
-        verified = ithaca.verify(path, time_limit=20)
+        verified = ithaca.verify(path, time_limit=WORDS if unsaid else PROOFS)
     except (InputError, DisagreementError):
         return False
-    return verified.confirmed and not (unsaid and unsaid in str(verified))
-
-
-def unsaid(place, value):
-    """The words of `verify` on a change of words that no figure depends on."""
-    if not re.search(WORDS, place):
-        return ""
-    return place.rpartition(".")[2] if value == ADDED else str(value)
+    return unsaid not in str(verified) if unsaid else verified.confirmed
 
 
 def check(honest, count):
@@ -351,6 +146,51 @@ def test_what_is_open_is_bounded_by_what_it_holds(folder):
         assert confirmed(document, path) == holds
 
 
+@pytest.mark.ci
+def test_bounds_of_designs_that_lose_are_true_or_refused(folder):
+    path = folder / "losers.json"
+    optima = losers("layers")
+    assert len(optima) == 2
+    for (layer, design), least in optima.items():
+        for bound, true in ((least, True), (least + 1, False)):
+            document = document_of("layers")
+            place = document["layers"][layer]["designs"][design]["certificate"]
+            assert place["lower_bound"] < least
+            place["lower_bound"] = int(bound)
+            assert confirmed(document, path) == true
+
+
+@pytest.mark.slow(every=4)
+@pytest.mark.parametrize(
+    "kind", ["layers", "layers fused", "layers of one dataflow", "layers on two arrays"]
+)
+def test_a_run_that_left_nothing_open_did_not_end_early(folder, kind):
+    path, document = folder / "early.json", document_of(kind)
+    path.write_text(json.dumps(document))
+    assert ithaca.load(path).finished  # type: ignore[union-attr]
+    assert not document["complete"]  # as layers are left out
+    del document["finished"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="finished: the run ended early, yet it left nothing open"):
+        ithaca.load(path)
+
+
+def test_runs_that_ended_early_are_read(folder):
+    path = folder / "interrupted.json"
+    ended = [False]
+
+    def hear(progress):
+        ended[0] |= progress.done is not None and progress.done > 0
+        return ended[0]
+
+    (folder / "following.yaml").write_text(FOLLOWING)
+    result = ithaca.network(folder / "following.yaml", layers=["mm"], progress=hear)
+    assert ended[0]
+    assert not result.finished
+    result.save(path)
+    assert not ithaca.load(path).finished  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("factor", [0.5, 1.5])
 def test_what_was_not_simulated_is_not_confirmed(folder, factor):
     path, document = folder / "simulated.json", document_of("simulation")
@@ -367,7 +207,7 @@ def test_what_was_not_simulated_is_not_confirmed(folder, factor):
 
 
 def test_fronts_cut_short_are_not_refused_for_want_of_time(tmp_path):
-    """What is found again in less time has fewer proofs: that is no edit of the file."""
+    """A front that is found again in less time has fewer proofs: that is no edit of the file."""
     front = ithaca.pareto("mm", i=4, j=3, k=2, objectives="latency,dsp", dataflow="i,j")
     assert len(front.completeness) > 0
     part = replace(front, unfinished="the time limit was over")
@@ -378,7 +218,7 @@ def test_fronts_cut_short_are_not_refused_for_want_of_time(tmp_path):
 
 
 def test_fronts_that_are_complete_with_as_many_points_as_were_asked_for_are_confirmed():
-    """Their proof of completeness is shorter than one that looks for further points."""
+    """The proof of completeness is shorter than one that looks for further points."""
     question = {"i": 4, "j": 3, "k": 2, "objectives": "latency,dsp"}
     whole, asked = ithaca.pareto("mm", **question), ithaca.pareto("mm", **question, max_points=3)
     assert asked.complete

@@ -173,7 +173,7 @@ def test_document_follows_the_design():
         "best",
         "designs",
     ]
-    assert document["schema"] == "ithaca/1"
+    assert document["schema"] == "ithaca/2"
     assert document["workload"] == {
         "name": "mm",
         "sizes": {"i": 1024, "j": 1024, "k": 1024},
@@ -291,7 +291,7 @@ TEXT = document_text(DOCUMENT)
         (TEXT, "[" * 500_000, "nested too deeply … as Ithaca writes it"),
         (
             TEXT,
-            '{"schema": "ithaca/1", "title": ' + "[" * 200 + "]" * 200 + "}",
+            '{"schema": "ithaca/2", "title": ' + "[" * 200 + "]" * 200 + "}",
             "nested too deeply",
         ),
         (TEXT, '{"schema":' * 500_000, "nested too deeply … as Ithaca writes it"),
@@ -321,5 +321,5 @@ def test_files_that_cannot_be_read(tmp_path):
 
 def test_a_network_of_a_family_that_writes_none_is_refused(tmp_path):
     path = tmp_path / "network.json"
-    path.write_text('{"schema": "ithaca/1", "study": "network", "family": "recurrence"}')
+    path.write_text('{"schema": "ithaca/2", "study": "network", "family": "recurrence"}')
     assert "is missing; allowed: schema, family" in refused("verify", path)

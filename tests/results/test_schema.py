@@ -30,7 +30,10 @@ OF_ANY = ("workload", "problem", "network", "platform", "space", "graph")
 #: Kinds of files that people write.
 READ = [*OF_ANY, *(kind for family in FAMILIES.values() for kind in family.inputs)]
 
-PAGE = ROOT / "docs" / "input-files.md"
+PAGES = [ROOT / "docs" / f"{name}-files.md" for name in ("input", "hardware", "space")]
+
+#: The pages on files that people write, one after the other.
+PAGE = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 
 #: Folders of the files that come with Ithaca.
 LIBRARY = {
@@ -57,6 +60,10 @@ KEYS = {
 }
 
 
+#: Files of the guide that are other tools'.
+FOREIGN = {"folding.json", "config.yml"}
+
+
 def complaints(kind, document):
     """Errors in a document by the schema of a kind."""
     found = Draft202012Validator(schema(kind)).iter_errors(document)
@@ -66,7 +73,8 @@ def complaints(kind, document):
 def inputs(text):
     """Name, text and document of every input file on a page."""
     for name, block in re.findall(r'^```yaml title="(.+?)"\n(.*?)^```$', text, re.M | re.S):
-        yield name, block, parse_yaml(block, name, TAGS, 48)
+        if name not in FOREIGN:
+            yield name, block, parse_yaml(block, name, TAGS, 48)
 
 
 def kind_of(document):
@@ -114,10 +122,10 @@ def test_the_page_of_input_files_shows_every_key(kind, tmp_path):
         names = {ref["$ref"].rpartition("/")[2] for ref in _operators(found)}
         defined = {name: part for name, part in found["$defs"].items() if name in names}
         found = {**found["else"], "$defs": defined}
-    own = [(name, text) for name, text, d in inputs(PAGE.read_text()) if kind_of(d) == kind]
+    own = [(name, text) for name, text, d in inputs(PAGE) if kind_of(d) == kind]
     assert own
     shown = "\n".join(text for _, text in own)
-    around = PAGE.read_text().split(own[0][1])[0].rpartition("\n## ")[2]
+    around = PAGE.split(own[0][1])[0].rpartition("\n## ")[2]
     missing = [key for key in {*properties(found)} if not re.search(rf"(?<!\w){key}\b", shown)]
     assert [key for key in missing if f"`{key}`" not in around and key != "!"] == []
     for name, text in own:
@@ -132,7 +140,7 @@ def _operators(found):
 def load(kind, path, folder):
     """Read an input file as commands do."""
     if kind == "constraints":
-        texts = {name: text for name, text, _ in inputs(PAGE.read_text())}
+        texts = {name: text for name, text, _ in inputs(PAGE)}
         for name in ("problem.yaml", "subtree.yaml"):
             (folder / name).write_text(texts[name])
         hierarchy = read_architecture(folder / "subtree.yaml")
@@ -167,6 +175,8 @@ COMMANDS = {
     "network layers.yaml --arch simple --divisors-only --objective energy --fuse -o h.json": "network",
     "whatif mm {array} --vary dsp=4,20 --marginal 10 --json": "whatif",
     "whatif mm {mapped} --vary Buffer.words=64,1000 -o study.json": "whatif",
+    "whatif layers.yaml {limit} --vary dtype=fp32,int8 --json": "network-whatif",
+    "pareto layers.yaml {limit} --objectives latency,dsp --json": "network-pareto",
     "pareto mm {array} --objectives latency,dsp -o front.json": "pareto",
     "pareto mm {mapped} --objectives latency,energy --json": "pareto",
     "codesign space.yaml --workload mm.yaml -o chosen.json": "codesign",
@@ -205,7 +215,7 @@ conv,"{""N"": 1, ""M"": 4, ""C"": 4, ""Ox"": 4, ""Oy"": 4, ""Fx"": 1, ""Fy"": 1}
 
 
 def test_what_commands_write_is_what_the_schemas_say(tmp_path):
-    for name, text, _ in inputs(PAGE.read_text()):
+    for name, text, _ in inputs(PAGE):
         (tmp_path / name).write_text(text)
     (tmp_path / "layers.yaml").write_text(LAYERS)
     (tmp_path / "layers.csv").write_text(ROWS)
@@ -239,7 +249,7 @@ def test_what_commands_write_is_what_the_schemas_say(tmp_path):
     ],
 )
 def test_what_is_no_such_file_is_refused(kind, change):
-    known = (document for *_, document in inputs(PAGE.read_text()) if kind_of(document) == kind)
+    known = (document for *_, document in inputs(PAGE) if kind_of(document) == kind)
     document = next(known)
     assert complaints(kind, document) == []
     assert complaints(kind, document | change)

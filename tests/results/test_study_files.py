@@ -9,6 +9,7 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
+from ithaca.results import study_files
 from ithaca.results.view import Table
 from tests.command_line import refused, succeed
 from tests.plugins.codesign.studies.spaces import small_space
@@ -82,7 +83,7 @@ def test_it_is_explained_and_reported_and_said_to_be_stated(written, tmp_path):
     rows = [row for block in answer.view if isinstance(block, Table) for row in block.rows]
     for row in rows:
         assert f">{row[0]}<" in page
-    assert ("<svg" in page) == (answer.picture is not None and bool(rows))
+    assert ('class="plot"' in page) == (answer.picture is not None and bool(rows))
 
 
 CHOICES = """quantities:
@@ -149,8 +150,26 @@ def test_points_that_others_dominate_are_refused(tmp_path):
     names = ("dataflow", "permutation", "buildable", "tiling", "metrics")
     worse = {name: best[name] for name in names} | {"values": values, "proof": []}
     copy = edited(path, lambda document: document["points"].append(worse))
-    with pytest.raises(InputError, match=r"points\[\d\] is dominated by another"):
+    with pytest.raises(
+        InputError, match=r"points\[\d\] is (dominated by another|the configuration of points)"
+    ):
         ithaca.load(copy)
+
+
+@pytest.mark.ci
+def test_points_stated_twice_or_too_many_are_refused_before_any_is_evaluated(tmp_path, monkeypatch):
+    made("front").save(tmp_path / "front.json")
+    made("study").save(tmp_path / "study.json")
+
+    def repeat(document):
+        document["points"] *= 500
+
+    monkeypatch.setattr(study_files, "evaluated", None)
+    monkeypatch.setattr(study_files, "_point", None)
+    with pytest.raises(InputError, match=r"points\[\d+\] is the configuration of points\[0\]"):
+        ithaca.load(edited(tmp_path / "front.json", repeat))
+    with pytest.raises(InputError, match="points are not those of axes"):
+        ithaca.load(edited(tmp_path / "study.json", repeat))
 
 
 @pytest.mark.parametrize(

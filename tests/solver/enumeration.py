@@ -20,7 +20,9 @@ def loop_points(problem, loop):
     """All (t1, t2) of a loop."""
     extent = systolic(problem).nest.sizes[loop]
     top = max(2 * extent, 16)
-    simd = [s for s in (1, 2, 4, 8, 16, 32) if s * systolic(problem).data.bytes <= 32]
+    data, nest = systolic(problem).data, systolic(problem).nest
+    widest = max(data.format_of(access.tensor).word_bits for access in nest.inputs)
+    simd = [s for s in 2 ** np.arange(8) if s * widest <= 256]
     vectorised = loop == systolic(problem).nest.simd
     # the sums of a reduction wait for each other: its iterations hide no latency
     reduces = not systolic(problem).nest.output.indexed_by(loop) and not vectorised
@@ -138,9 +140,8 @@ def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]
         target = np.maximum(np.minimum(last, 4 if at_l1 else 16), floor)
         pack = floor * (target // floor)
         return [(pack, (target % pack == 0) & np.isin(pack, 2 ** np.arange(10)))]
-    word = group.word_bytes(systolic(problem).data)
+    word = group.package(systolic(problem).data).word_bytes
     cap = np.maximum((16 if at_l1 else 64) // word, floor)
-    return [
-        (p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap))
-        for p in (1, 2, 4, 8, 16, 32, 64)
-    ]
+    packs = [p for p in (1, 2, 4, 8, 16, 32, 64, 128, 256) if (p * word).denominator == 1]
+    cap = np.maximum(cap, packs[0])  # the fewest that are whole bytes, however many these are
+    return [(p * ones, (p % floor == 0) & (last % p == 0) & (p <= cap)) for p in packs]

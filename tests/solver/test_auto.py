@@ -1,5 +1,6 @@
 """The default engine, and engines checked against each other."""
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -105,6 +106,24 @@ def endless_tables(monkeypatch):
 
     monkeypatch.setattr(proof_state, "PATIENCE", 0.0)
     monkeypatch.setattr(preparation, "build_model", endless)
+
+
+@pytest.mark.usefixtures("endless_tables", "counted_time")
+@pytest.mark.parametrize("pace", [1, 1 / 4])
+def test_tables_have_their_time_on_a_busy_machine(pace, monkeypatch):
+    moments = []
+
+    def looked(course, *_, **__):
+        moments.append(now())
+        course._looked_ahead = course.state.complete = True
+
+    now = time.process_time
+    monkeypatch.setattr(time, "process_time", lambda: pace * now())
+    monkeypatch.setattr(proof_state, "PATIENCE", 0.01)
+    monkeypatch.setattr(proof_state.ProofState, "_look_ahead", looked)
+    began = now()
+    proof_state.ProofState(mm_problem((24, 20, 16))).explore(SolveOptions(time_limit=1.0))
+    assert 0.01 / pace <= moments[0] - began < 0.012 / pace
 
 
 @pytest.mark.usefixtures("endless_tables")

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+import ithaca
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import from_pyomo
@@ -157,6 +158,6 @@ def test_what_cannot_be_stated_is_refused_in_one_line(change, message):
 
 
 def test_the_example_of_the_documentation():
-    outcome = doctest.testmod(from_pyomo)
+    outcome = doctest.testmod(from_pyomo, extraglobs={"ithaca": ithaca})
     assert outcome.attempted
     assert not outcome.failed

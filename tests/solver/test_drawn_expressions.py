@@ -14,6 +14,7 @@ from functools import cache
 
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Limit, Problem, read_objective
 from ithaca.formulations.systolic.design import SpaceOptions
@@ -265,6 +266,25 @@ def test_divisors_that_are_shown_to_be_positive_pass():
 @pytest.mark.parametrize(
     "text",
     [
+        "dsp/((latency - 26)*(latency - 26) + 1)",
+        "ceil(latency/((dsp - bram18k)*(dsp - bram18k)*(latency - 26)*(latency - 26) + 1/2))",
+        "1/max((latency - 26)*(latency - 26)*(latency - 26)*(latency - 26), 1/3)",
+        "dsp/((latency - 26)*(latency - 26)/latency + 1)",
+    ],
+)
+def test_divisors_of_squares_pass(text):
+    """A square is not negative, whatever the sign of what is squared."""
+    sample = samples()[3]
+    values = evaluated(text, sample.points)
+    assert values is not None
+    answer = engine(Method.EXACT)(posed(sample, [text], Fraction(0)), SolveOptions())
+    assert answer.certificate.status is Status.OPTIMAL
+    assert answer.value == min(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "(off_chip_words - 1)/latency",
         "(bram18k - 1)/latency",
         "(energy - 7)/max(latency, dsp)",
@@ -289,3 +309,23 @@ def test_quotients_of_differences_are_bounded(text):
         return
     assert answer.certificate.status is Status.OPTIMAL
     assert answer.value == expected
+
+
+@pytest.mark.parametrize(
+    "method", [Method.EXACT, pytest.param(Method.ENUMERATION, marks=pytest.mark.ci)]
+)
+def test_products_of_negative_ceilings_keep_what_meets_a_limit_exactly(method):
+    """The magnitude of such a product is rounded towards its bound; away from it, a limit that the
+    best meets to the digit excluded it (555, "optimal")."""
+    product = "ceil(-(latency - 35)/3)*(main - 24 - bram18k)*(main - 24 - bram18k)"
+    answer = ithaca.solve(
+        "mm",
+        sizes={"i": 8, "j": 2, "k": 2},
+        dataflow="i",
+        divisors_only=True,
+        edition="exact",
+        objective="ceil(energy/main)",
+        limit={product: -144, "bandwidth": "none"},
+        method=method.value,
+    )
+    assert answer.value == answer.lower_bound == 435

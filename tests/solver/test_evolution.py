@@ -9,9 +9,8 @@ import ithaca
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.options import ArrayOptions
 from ithaca.formulations.systolic.question import ArrayQuestion
-from ithaca.refine.evolution.engine import solve_evolve
+from ithaca.refine.evolution.engine import POPULATION, STAGNATION, Evolution, solve_evolve
 from ithaca.refine.evolution.genome import Genome
-from ithaca.refine.evolution.search import POPULATION, STAGNATION, Evolution
 from ithaca.refine.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status

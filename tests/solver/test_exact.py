@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
 
 from ithaca.files.errors import DisagreementError
 from ithaca.formulations.problem import Limit
@@ -17,13 +18,13 @@ from ithaca.solver.exact.search import Search
 from ithaca.solver.infeasibility import shortfalls, why_infeasible
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design, solve_designs
-from ithaca.solver.shortfall import CONTRADICTION
+from ithaca.solver.reasons import CONTRADICTION
 from ithaca.solver.solution import best_solution
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
-from tests.problems import configuration_of, mm_problem, mm_tiling
+from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.solver.known_optima import brute_force
 
 EXTENTS = [*range(1, 13), 16, 24]
@@ -204,6 +205,29 @@ def test_infeasible_limits_are_named_with_the_smallest_that_would_do(
     assert (
         solve_design(mm_problem((16, 16, 16), dataflow, dsp="5", bram18k="1000")).value is not None
     )
+
+
+@pytest.mark.parametrize(
+    ("dsp", "bram18k", "latency"), [("3", "3763", 10**9), ("8601", "2", 10**9), ("8601", "3763", 1)]
+)
+def test_limits_beyond_what_metrics_may_be_are_refuted_without_a_search(
+    dsp, bram18k, latency, monkeypatch
+):
+    for name in ("build_model", "lower_problem"):
+        monkeypatch.delattr(f"ithaca.solver.tables.frame.{name}")
+    monkeypatch.setattr("ithaca.solver.preparation.build_model", None)
+    limits = (Limit("latency", Fraction(latency)),)
+    problem = mm_problem((64, 64, 64), dsp=dsp, bram18k=bram18k, more_limits=limits)
+    proof = solve_exact(problem, SolveOptions()).certificate
+    assert (proof.status, proof.nodes) == (Status.INFEASIBLE, 0)
+
+
+@settings(max_examples=5)
+@given(mm_points())
+def test_limits_that_a_configuration_just_meets_are_never_hopeless(point):
+    problem, configuration = point
+    limits = tuple(Limit(name, bound) for name, bound in problem.metrics(configuration).items())
+    assert not replace(problem, limits=limits).hopeless
 
 
 def test_limits_that_contradict_each_other_are_both_named():

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.solver.executor import InProcess, KilledError, Processes
+from ithaca.solver.executor import InProcess, KilledError
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
+from ithaca.solver.processes import Processes
 from tests.problems import mm_problem
 from tests.solver.jobs import Deadly, die, double, linger, refuse, report_process, until_stopped
 
@@ -111,7 +112,7 @@ def test_a_design_that_kills_its_process_says_that_memory_is_out():
 
 PARENT = """
 import multiprocessing, time
-from ithaca.solver.executor import begin_child
+from ithaca.solver.processes import begin_child
 
 def child(queue):
     begin_child()

@@ -106,6 +106,15 @@ def check(seed, methods):
     return proofs
 
 
+@pytest.mark.parametrize("seconds", [1e-9, 0.3, None])
+@pytest.mark.parametrize("text", ["*".join(["latency"] * 900), f"1/({'*'.join(['dsp'] * 600)})"])
+def test_powers_beyond_doubles_are_refused_whatever_the_time(text, seconds):
+    """Bounds without a search are doubles, too: the first was a traceback in the table of bounds."""
+    options = SolveOptions(time_limit=seconds)
+    with pytest.raises(InputError, match=r"computes a number that is too (large|small)"):
+        engine(Method.AUTO)(fir_problem(5, 7, text), options)
+
+
 def test_engines_agree_with_fractions_on_extreme_expressions():
     proofs = [check(seed, (Method.EXACT, Method.CPSAT)) for seed in (*range(40), *KNOWN)]
     assert proofs.count(2) > 10

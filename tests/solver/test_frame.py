@@ -14,7 +14,7 @@ def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
     rows = Axis.rows
 
     def counted(axis):
-        asked.append(axis.name)
+        asked.append(axis)
         return rows(axis)
 
     monkeypatch.setattr(Axis, "rows", counted)
@@ -22,8 +22,9 @@ def test_bounds_ask_for_the_rows_of_a_small_axis_once(monkeypatch):
         mm_problem((20, 12, 24), edition="cycle"), objective=parse_objective("energy*latency")
     )  # subtracts tiles
     lower(problem, relax(problem.space))
-    assert asked
-    assert len(asked) == len(set(asked))
+    assert asked  # corners of axes at least, of a few rows each
+    whole = [axis.name for axis in asked if axis in problem.space.axes]
+    assert len(whole) == len(set(whole))
 
 
 def lowered_anew(problem):

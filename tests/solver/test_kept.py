@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from ithaca.files import caches
 from ithaca.formulations.algebra.expression import (
     ONE,
     Constant,
@@ -27,7 +28,7 @@ PROBLEMS = [
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A cache of its own, which keeps even short programs."""
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(caches.VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setattr(kept, "LEAST_STEPS", 0)
     forget()
     yield tmp_path / "cache" / "bounds"
@@ -105,7 +106,7 @@ def test_files_of_another_user_are_made_anew(folder, tmp_path, monkeypatch):
     outcome(PROBLEMS[0])
     (path,) = folder.iterdir()
     before = path.read_bytes()
-    monkeypatch.setattr(kept, "_key", lambda: b"k" * 32)
+    monkeypatch.setattr(caches, "_key", lambda: b"k" * 32)
     forget()
     outcome(PROBLEMS[0])
     assert path.read_bytes() != before
@@ -116,7 +117,7 @@ def test_nothing_is_kept_where_nothing_may_be(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
     for named in ("", str(tmp_path / "file")):
-        monkeypatch.setenv(kept.VARIABLE, named)
+        monkeypatch.setenv(caches.VARIABLE, named)
         forget()
         outcome(PROBLEMS[0])
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
@@ -152,3 +153,15 @@ def test_expressions_are_read_as_they_were(seed):
     known = decoded(encoder.nodes)
     assert [known[number] for number in numbers] == nodes
     assert len({*map(str, encoder.nodes)}) == len(encoder.nodes)
+
+
+def test_bounds_of_another_problem_are_not_read_in_their_place(folder):
+    """A seal is that of contents in their place: files that change places are made anew."""
+    first, second = map(outcome, PROBLEMS)
+    one, two = folder.iterdir()
+    held = one.read_bytes(), two.read_bytes()
+    one.write_bytes(held[1])
+    two.write_bytes(held[0])
+    forget()
+    assert [*map(outcome, PROBLEMS)] == [first, second]
+    assert (one.read_bytes(), two.read_bytes()) == held

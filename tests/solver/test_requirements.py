@@ -248,7 +248,7 @@ def test_refused_metrics(words, refusal):
     ],
 )
 def test_metrics_that_nothing_uses_are_read(command, options):
-    """Of every family and study: what they use, and whether their name is new."""
+    """Every family and study: what they use, and whether their name is new."""
     line = refused(command, *options, "--metric", "x=latency", "--metric", "y=dps")
     assert "--metric 'y': 'dps' uses the unknown name 'dps'" in line
     assert "'latency' is a metric already" in refused(command, *options, "--metric", "latency=2")

@@ -101,6 +101,16 @@ def test_expressions_drawn_are_proven(seed):
     assert answer.lower_bound == answer.value, objective
 
 
+@pytest.mark.slow(every=3)
+@pytest.mark.parametrize(
+    "objective", ["ceil(dsp/(main*dsp))", "ceil(energy/(main/dsp))", "ceil(energy/(-main*dsp))"]
+)
+def test_products_of_what_is_positive_are_divisors(objective):
+    answer = question("i", (2, 2, 2), objective)
+    assert answer.status == "optimal"
+    assert float(answer.value) == least_of(objective, "i", (2, 2, 2))
+
+
 @pytest.mark.slow(every=2)
 @pytest.mark.parametrize("objective", ["latency/main+energy/latency", "(latency*dsp)/(main+dsp)"])
 def test_every_design_is_proven_though_another_beats_it(objective):

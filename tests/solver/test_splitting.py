@@ -16,8 +16,9 @@ from ithaca.solver.cluster import Cluster
 from ithaca.solver.enumeration.engine import solve_enumeration
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search, SearchState
-from ithaca.solver.executor import KEPT, Executor, InProcess, LostError, Processes, Sharing
+from ithaca.solver.executor import Executor, InProcess, LostError, Sharing
 from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.processes import KEPT, Processes
 from ithaca.solver.splitting import Helpers
 from ithaca.solver.tables.frame import build_model
 from tests.problems import MM_DATAFLOWS, mm_problem

@@ -8,6 +8,7 @@ import pytest
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.tables import frame
 from ithaca.solver.tables import table as tables
+from ithaca.solver.tables.table import _order
 from ithaca.solver.tables.tree import build_tree
 from tests.problems import mm_problem
 
@@ -41,3 +42,11 @@ def test_tables_taken_in_pieces_hold_the_same_optimum(monkeypatch, permutation):
     monkeypatch.setattr(tables, "GATHERED_ROWS", 23)
     pieces = solve_exact(problem)
     assert pieces.certificate.lower_bound == whole.certificate.lower_bound == pieces.value
+
+
+@pytest.mark.parametrize("most", [7, 2**40])
+def test_rows_are_ordered_as_by_one_key_after_the_other(most):
+    """By one number of all keys, or where there is none by each of them."""
+    keys = np.random.default_rng(most).integers(0, most, (4, 500))
+    keys[:, 100:200] = keys[:, :100]
+    assert (_order(*keys) == np.lexsort(keys[::-1])).all()

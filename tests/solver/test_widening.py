@@ -123,3 +123,15 @@ def test_rivals_of_several_keys_are_all_solved():
     problems = [problem(extents, divisors=True, free=False) for extents in ("8 8 8", "4 4 4")]
     both = solve_designs(problems, SolveOptions(time_limit=60.0), method=Method.AUTO, rivals=[0, 1])
     assert [s.value for s in both] == [solve_staged(p).value for p in problems]
+
+
+def test_narrower_spaces_are_searched_for_what_beats_the_rival_alone():
+    """Tiles that divide come first, and need not be solved where they do not beat another design."""
+    words = {"dtype": "int8", "platform": "u280", "limit": "dsp=40", "dataflow": "j"}
+    best = ithaca.solve("mm", i=2, j=12, k=8, ports=2, **words)
+    course = ProofState(best.best.problem, others=False)
+    assert best.value is not None
+    rival = best.value * 4 / 5
+    course.finish(SolveOptions(rival=rival))
+    assert course.state.incumbent is None
+    assert course.state.lower_bound == rival

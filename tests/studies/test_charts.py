@@ -1,12 +1,15 @@
-"""Every kind of chart by both renderers, and as a part of a page."""
+"""Every kind of chart: what its specification states, and that it is drawn."""
 
+import json
 import re
 from dataclasses import replace
+from html import unescape
 from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
 
+from ithaca.exports.charts import rendering
 from ithaca.exports.charts.chart import (
     AxisUnit,
     Bar,
@@ -17,7 +20,10 @@ from ithaca.exports.charts.chart import (
     other_unit,
 )
 from ithaca.exports.charts.files import save_plot
-from ithaca.exports.charts.svg import inline_svg
+from ithaca.exports.charts.page import placed
+from ithaca.exports.charts.palette import ROLES
+from ithaca.exports.charts.rendering import Plot, svg
+from ithaca.exports.charts.specification import specification
 
 STEPS = Series(
     "a $1$ & <b>", (1.0, 2.0, 40.0), (3.0, 5.0, 900.0), (None, 4.0, None), ("one", "two", "three")
@@ -88,100 +94,170 @@ def test_every_kind_is_written_to_every_kind_of_file(tmp_path, kind, ending):
     path = tmp_path / f"chart.{ending}"
     save_plot(CHARTS[kind], path)
     content = path.read_bytes()
-    begins = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF", "html": b"<"}[ending]
+    begins = {"png": b"\x89PNG", "svg": b"<svg", "pdf": b"%PDF", "html": b"<!DOCTYPE"}[ending]
     assert content.startswith(begins)
     if ending in ("svg", "html"):
         assert b"infeasible" in content or kind not in ("lines", "bars", "parts")
 
 
-@pytest.mark.parametrize("kind", CHARTS)
-def test_part_of_a_page(kind):
-    text = inline_svg(CHARTS[kind], "name")
-    drawing = ET.fromstring(text)
-    assert text == inline_svg(CHARTS[kind], "name")
-    named = [element.get("id") for element in drawing.iter() if "id" in element.attrib]
-    assert len(named) == len(set(named))
-    assert all(name is not None and name.startswith("name-") for name in named)
-    assert "://" not in text
-    assert not {"style", "metadata", "image"} & {element.tag for element in drawing.iter()}
-    assert not any("style" in element.attrib for element in drawing.iter())
-    for element in drawing.iter():
-        for value in element.attrib.values():
-            if "#name" in value:
-                assert value.removeprefix("url(").strip("#)") in named
+def spec_of(kind):
+    made = specification(CHARTS[kind])
+    assert json.loads(json.dumps(made, allow_nan=False)) == made  # JSON, without NaN
+    return made
 
 
-def test_words_stay_words():
-    drawing = ET.fromstring(inline_svg(CHARTS["steps"], "name"))
-    words = [element.text for element in drawing.iter("text")]
-    assert STEPS.name in words
-    assert drawing.findtext("title") == "steps"
-    assert drawing.findtext("desc") == f"{STEPS.name}: from 3 at 1 to 900 at 40"
-    tips = [
-        element.findtext("title")
-        for element in ET.fromstring(inline_svg(CHARTS["bars"], "name")).iter("path")
+def rows_of(made, *fields):
+    return [tuple(row.get(field) for field in fields) for row in made["data"]["values"]]
+
+
+def words_of(chart):
+    """The words that are seen."""
+    texts = ET.fromstring(svg(chart)).iter("{http://www.w3.org/2000/svg}text")
+    return [
+        part.text
+        for text in texts
+        if text.get("opacity") != "0"
+        for part in text.iter()
+        if part.text
     ]
-    assert [tip for tip in tips if tip] == ["first: 3 of 4", "last: 1 of 4"]
+
+
+@pytest.mark.parametrize("kind", ["layers", "lines", "steps", "names", "points"])
+def test_lines_state_every_point_its_bound_and_its_words(kind):
+    chart, stated = CHARTS[kind], rows_of(spec_of(kind), "x", "y", "low", "tip")
+    expected = []
+    for series in chart.series:
+        lows = series.low or (None,) * len(series.y)
+        expected += zip(series.x, series.y, lows, chart.tips(series), strict=True)
+    assert stated == expected
+
+
+@pytest.mark.parametrize("kind", ["layer bars", "bars", "parts", "long"])
+def test_bars_state_their_lengths_and_nothing_that_is_absent(kind):
+    chart, made = CHARTS[kind], spec_of(kind)
+    fields = ("name", "note", "value", "part", "mark")
+    assert rows_of(made, *fields) == [
+        tuple(getattr(bar, field) for field in fields) for bar in chart.bars
+    ]
+    for row, bar in zip(made["data"]["values"], chart.bars, strict=True):
+        assert ("value" in row) is (bar.value is not None)  # never a bar of no length
+    pieces = [layer["data"]["values"] for layer in made["layer"] if "params" in layer]
+    assert bool(pieces) is bool(chart.parts)
+    for place, bar in enumerate(chart.bars if pieces else ()):
+        own = [row for row in pieces[0] if row["bar"] == place]
+        assert [row["to"] - row["from"] for row in own] == [*bar.parts]
+        assert [row["piece"] for row in own] == [*chart.parts]
+        assert own[0]["from"] == 0
+        assert own[1]["from"] == own[0]["to"]
+
+
+def test_cells_state_their_values_and_nothing_where_there_is_none():
+    made = spec_of("cells")
+    assert rows_of(made, "y", "value") == [("2", [1.0, None]), ("4", [20.0, 300.0])]
+    drawn = svg(CHARTS["cells"])
+    tips = {unescape(tip) for tip in re.findall(r'aria-label="(x \d[^"]*)"', drawn)}
+    assert tips == {
+        "x 1, y 2: 1",
+        "x 3, y 2: nothing within the limits",
+        "x 1, y 4: 20",
+        "x 3, y 4: 300",
+    }
+    cells = made["layer"][2]["data"]["values"]
+    assert [(row["x"], row["y"], row["text"]) for row in cells] == [
+        ("1", "2", "0"), ("1", "4", "+5"), ("3", "4", "8×"),
+    ]  # fmt: skip
+    assert made["layer"][-1]["data"]["values"] == [{"x": "1", "y": "4"}]
+    assert made["title"]["subtitle"] == ["pale: nothing within the limits", "framed: it"]
+
+
+def test_very_many_cells_are_drawn_as_the_best_of_blocks():
+    values = np.arange(300.0 * 300).reshape(300, 300) + 1
+    values[0, 0] = np.nan
+    many = HeatMap("many", "x", "y", "z", np.arange(300), np.arange(300), values)
+    for most, corner in ((False, 2.0), (True, 302.0)):
+        made = specification(replace(many, most=most))
+        lines = [row["value"] for row in made["data"]["values"]]
+        assert (len(lines), len(lines[0])) == (150, 150)
+        assert lines[0][0] == corner
+        assert "best of 2 × 2" in made["title"]["subtitle"][0]
+
+
+@pytest.mark.parametrize("kind", CHARTS)
+def test_a_chart_has_a_text_alternative_and_its_words_stay_words(kind):
+    chart = CHARTS[kind]
+    drawing = ET.fromstring(svg(chart))
+    texts = [drawing.findtext(f"{{http://www.w3.org/2000/svg}}{tag}") for tag in ("title", "desc")]
+    assert texts == [chart.title, chart.description]
+    assert chart.title in words_of(chart)
 
 
 def test_bars_down_to_bounds_are_explained_where_there_are_some():
-    for kind, said in (("lines", True), ("layers", False)):
+    for kind, explained in (("lines", True), ("layers", False)):
         chart = CHARTS[kind]
-        words = [element.text for element in ET.fromstring(inline_svg(chart, "name")).iter("text")]
-        assert (chart.bars in words) is said
+        assert (chart.bars in words_of(chart)) is explained
 
 
-def test_a_chart_in_a_notebook_has_a_text_alternative():
-    from ithaca.exports.report.cell import cell
+def test_the_place_in_a_page_holds_the_same_data_and_colours_of_the_page():
+    for kind, chart in CHARTS.items():
+        text = str(placed(replace(chart, title="</script><b>"), "name"))
+        assert text.count("</script>") == 1
+        assert "<b>" not in text
+        stated = json.loads(re.search(r'id="name-chart">(.*)</script>', text, re.DOTALL)[1])
+        assert stated["data"] == json.loads(
+            re.sub(
+                "|".join(ROLES.values()), lambda m: in_page(m[0]), json.dumps(spec_of(kind)["data"])
+            )
+        )
+        assert stated["width"] == "container"
 
-    text = cell("headline", drawings=[inline_svg(CHARTS["bars"], "chart")])
-    assert 'alt="bars: first: 3 of 4; none: infeasible; last: 1 of 4"' in text
-    assert text.count("<img") == 1
+
+def in_page(colour):
+    role = next(name for name, known in ROLES.items() if known == colour)
+    return f"var(--{role},{colour})"
+
+
+def test_a_chart_in_a_notebook_is_vega_lite_and_svg():
+    bundle = Plot(CHARTS["bars"])._repr_mimebundle_()
+    assert bundle["application/vnd.vegalite.v6+json"] == specification(CHARTS["bars"])
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert bundle["text/plain"] == "bars: first: 3 of 4; none: infeasible; last: 1 of 4"
 
 
 @pytest.mark.parametrize("log_x", [False, True])
 def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x):
     x = (500.0, 1000.0, 1010.0, 4000.0, 8000.0)
-    drawing = ET.fromstring(
-        inline_svg(LineChart("t", "x", "y", (Series("", x, x),), log_x=log_x), "name")
-    )
-    words = [text.text for text in drawing.iter("text")]
-    assert "1,010" in words
-    assert "1,000" not in words
+    words = words_of(LineChart("t", "x", "y", (Series("", x, x),), log_x=log_x))
     assert {"4,000", "8,000"} <= set(words)
+    assert len({"1,000", "1,010"} & set(words)) == 1
 
 
 def test_a_part_of_a_bar_is_strong_and_the_rest_pale():
-    drawing = ET.fromstring(
-        inline_svg(BarChart("bar", "cycles", (Bar("a", 8.0, "8", part=2.0),)), "name")
-    )
-    widths = {}
-    for path in drawing.iter("path"):
-        places = [float(word) for word in re.findall(r"[ML] ([\d.]+)", path.get("d", ""))]
-        if path.get("fill", "").startswith(("var(--main", "var(--rest")):
-            widths[path.get("fill", "")[6:10]] = max(places) - min(places)
+    chart = BarChart("bar", "cycles", (Bar("a", 8.0, "8", part=2.0),))
+    drawing, widths = svg(chart), {}
+    for role in ("main", "rest"):
+        path = re.search(rf'd="M([\d.]+),[\d.]+h([\d.]+)[^"]*" fill="{ROLES[role]}"', drawing)
+        widths[role] = float(path[2])
     assert widths["main"] == pytest.approx(widths["rest"] / 4, rel=0.01)
 
 
 def test_points_of_one_name_stand_side_by_side():
-    drawing = ET.fromstring(inline_svg(CHARTS["layers"], "name"))
+    drawing = svg(CHARTS["layers"])
     places = [
         [
-            np.array(re.findall(r"[\d.]+", mark.get("d", "")), float).reshape(-1, 2).mean(axis=0)
-            for mark in group.iter("path")
-            if mark.find("title") is not None
+            (float(x), float(y))
+            for x, y in re.findall(
+                rf'aria-label="{name}, [^>]*translate\(([\d.]+),([\d.]+)\)', drawing
+            )
         ]
-        for group in drawing.iter("g")
-        if group.get("class", "").startswith("series-")
+        for name in ("one", "other")
     ]
-    one, other = places
-    assert len(one) == len(other) == 60
-    for (left, y), (right, same) in zip(one, other, strict=True):
-        assert (right - left) * 544 / 365 > 3  # pixels, as wide as pages show it
+    assert [len(own) for own in places] == [60, 60]
+    for (left, y), (right, same) in zip(*places, strict=True):
+        assert right - left > 2
         assert y == pytest.approx(same, abs=0.02)
 
 
-def test_labels_cover_no_point_and_each_other():
+def test_labels_that_would_cover_others_are_left_out():
     series = Series(
         "",
         (1.0, 1.02, 2.0, 2.001),
@@ -189,28 +265,18 @@ def test_labels_cover_no_point_and_each_other():
         labels=("first", "second", "third", "fourth"),
         form="points",
     )
-    drawing = ET.fromstring(inline_svg(LineChart("near", "x", "y", (series,)), "name"))
-    boxes = []
-    for text in drawing.iter("text"):
-        if text.text in series.labels:
-            numbers = [
-                float(n)
-                for n in re.findall(
-                    r"-?[\d.]+", text.get("transform", "") or f"{text.get('x')} {text.get('y')}"
-                )
-            ]
-            boxes.append((text.text, numbers))
-    assert [name for name, _ in boxes] == list(series.labels)
-    assert len({tuple(place) for _, place in boxes}) == 4
+    made = specification(LineChart("near", "x", "y", (series,)))
+    assert rows_of(made, "label") == [("first",), (None,), ("third",), (None,)]
+    assert [row[0] for row in rows_of(made, "tip") if "second" in row[0]] == []
 
 
-def test_another_unit_stands_on_the_other_side():
+def test_another_unit_stands_beside():
     also = AxisUnit("ms at 300 MHz", 1 / 300_000)
     chart = LineChart(
         "y", "x", "latency (cycles)", (Series("", (1.0, 2.0), (300_000.0, 900_000.0)),), y_also=also
     )
-    words = [element.text for element in ET.fromstring(inline_svg(chart, "name")).iter("text")]
-    assert {"ms at 300 MHz", "latency (cycles)", "400 k", "1", "3"} <= set(words)
+    words = words_of(chart)
+    assert {"latency (cycles); (ms at 300 MHz)", "300k (1)", "900k (3)"} <= set(words)
     assert "latency (cycles) 900,000 (3 ms at 300 MHz)" in chart.tips(chart.series[0])[1]
     assert other_unit("cycles", 300.0) == also
     assert other_unit("cycles") is None
@@ -219,11 +285,38 @@ def test_another_unit_stands_on_the_other_side():
 
 def test_expressions_are_shortened_and_said_in_full():
     long = "latency + " * 40 + "latency"
-    drawing = ET.fromstring(
-        inline_svg(BarChart("bars", long, (Bar(long, 1.0, long), Bar("short", 2.0, "2"))), "name")
-    )
-    words = [element.text or "" for element in drawing.iter("text")]
+    chart = BarChart("bars", long, (Bar(long, 1.0, long), Bar("short", 2.0, "2")))
+    words = words_of(chart)
     assert "short" in words
     assert sum(word.endswith("…") for word in words) == 3
     assert all(len(word) < 100 for word in words)
-    assert drawing.findtext("desc") == f"{long}: {long}; short: 2"
+    assert f"{long}: {long}; short: 2" in specification(chart)["description"]
+
+
+def test_the_library_for_charts_is_kept_and_nobody_else_slips_one_in(tmp_path, monkeypatch):
+    made = []
+
+    class Library:
+        @staticmethod
+        def javascript_bundle():
+            made.append("bundle")
+            return "const drawn = 1;"
+
+    monkeypatch.setenv("ITHACA_CACHE", str(tmp_path))
+    monkeypatch.setenv("ITHACA_KEY", str(tmp_path / "key"))
+    monkeypatch.setattr(rendering, "_library", lambda: Library)
+    texts = [rendering.script.__wrapped__() for _ in range(2)]
+    assert texts == ["const drawn = 1;"] * 2
+    assert made == ["bundle"]
+    (kept,) = (tmp_path / "charts").iterdir()
+    kept.write_bytes(kept.read_bytes().replace(b"drawn", b"stolen"))
+    assert rendering.script.__wrapped__() == "const drawn = 1;"
+    assert made == ["bundle"] * 2
+
+
+def test_titles_wrap_before_they_are_wider_than_the_chart():
+    """A bold letter of 13 pixels takes up to 8.4 of the 480 on average (DejaVu Sans)."""
+    chart = BarChart("latency of every layer by layer, " * 6, "cycles", BARS)
+    lines = specification(chart)["title"]["text"]
+    assert max(map(len, lines)) <= 57
+    assert " ".join(lines).split() == chart.title.split()

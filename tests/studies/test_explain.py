@@ -320,7 +320,7 @@ def test_another_design_is_compared_with_the_best(results):
     whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
     done = succeed("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
     document = json.loads(done.stdout)
-    assert (document["schema"], document["design"]["dataflow"]) == ("ithaca/1", ["k"])
+    assert (document["schema"], document["design"]["dataflow"]) == ("ithaca/2", ["k"])
     assert whole["changes"] is None
     assert whole["first_change"] is None
     found = [c for c in document["changes"] if c["kind"] == "design"]
@@ -404,6 +404,6 @@ def test_no_configuration_and_other_platforms(results):
     refusals("studies-explain", "bad_input_is_one_line"),
 )
 def test_bad_input_is_one_line(results, arguments, piece):
-    (results / "notes.json").write_text('{"schema": "ithaca/1"}')
+    (results / "notes.json").write_text('{"schema": "ithaca/2"}')
     done = refused("explain", str(results / arguments[0]), *arguments[1:])
     assert piece in done

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from ithaca.files.clock import running
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import REGIMES
@@ -16,6 +17,7 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.solver.options import SolveOptions
+from ithaca.studies import scale
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.studies.region import admits
@@ -368,3 +370,12 @@ def test_limits_on_an_objective_hold():
 def test_bad_objectives_are_refused(objectives, told):
     with pytest.raises(InputError, match=told):
         pareto_front([mm_problem((6, 5, 4))], objectives)
+
+
+def test_nothing_is_built_for_a_front_once_time_is_over(monkeypatch):
+    # so that of a network of many layers those after the limit cost nothing
+    built = []
+    monkeypatch.setattr(scale, "in_quantities", lambda *part: built.append(part))
+    with running(0.0):
+        front = pareto_front([mm_problem((4, 4, 4))], ("latency", "dsp"))
+    assert (front.unfinished, front.points, built) == ("time was up", (), [])

@@ -213,7 +213,7 @@ def one_point(store, options=None, dsp=400):
 CORRUPT = {
     "cut off": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
-    "another shape": lambda text: '{"schema": "ithaca/1"}',
+    "another shape": lambda text: '{"schema": "ithaca/2"}',
     "hostile": lambda text: "[" * 100_000,
     "another value": lambda text: text.replace('"value": "230"', '"value": "229"').replace(
         '"lower_bound": "230"', '"lower_bound": "229"'

@@ -143,3 +143,11 @@ def test_steps_may_differ_along_rows_and_columns(fields, nest, operations):
     statement = f"cout[r][c][o] += cin[{rows}][{columns}][i] * w[o][p][q][i]"
     assert network.operations == operations
     assert network.layers[0].nest.inputs == parse_statement(statement)[1]
+
+
+def test_a_file_of_a_single_nest_is_a_network_of_one_layer(tmp_path):
+    statement = "name: n\nstatement: C[i,j] += A[i,k] * B[j,k]\nextents: {i: 4, j: 4, k: 4}\n"
+    (tmp_path / "n.yaml").write_text(statement)
+    network = find_network(str(tmp_path / "n.yaml"), {"i": 2})
+    assert network.operations == 2 * 4 * 4
+    assert "is taken for a kernel, a network of one layer" in network.remarks[0]

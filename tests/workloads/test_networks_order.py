@@ -1,4 +1,4 @@
-"""Layers that read just what the one before wrote: as network files and ONNX models say it."""
+"""Layers that read just what the one before wrote: as network files say it."""
 
 import pytest
 
@@ -6,7 +6,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.reading import packaged_names
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network_files import read_network
-from tests.workloads.graphs import Graph, vgg16
 
 #: The networks of the core.
 OWN = packaged_names("ithaca.workloads.networks.data")
@@ -122,28 +121,3 @@ def test_a_strided_convolution_follows_where_its_windows_read_all_that_was_writt
 def test_runs_write_all_images_and_groups():
     (run,) = small(conv("a", groups=4)).order
     assert (run.count, run.written_words) == (8, 2 * 8 * 8 * 8)
-
-
-def test_onnx_models_say_it_by_their_tensors(tmp_path):
-    by_file, by_model = find_network("vgg16").order, vgg16().network(tmp_path).order
-    assert [run.follows for run in by_model] == [run.follows for run in by_file]
-    graph = Graph(x=["N", 8, 8, 8])
-    weights = [graph.weight(8, 8, 1, 1) for _ in range(4)]
-    first = graph.add("Relu", graph.add("Conv", "x", weights[0]))
-    second = graph.add("Conv", graph.add("Conv", first, weights[1]), weights[2])
-    graph.add("Conv", graph.add("Add", first, second), weights[3])
-    assert [run.follows for run in graph.network(tmp_path).order] == [False, False, True, False]
-
-
-def test_what_a_model_returns_is_read_by_who_runs_it(tmp_path):
-    graph = Graph(x=["N", 8, 8, 8])
-    first = graph.add("Conv", "x", graph.weight(8, 8, 1, 1))
-    graph.add("Conv", first, graph.weight(8, 8, 1, 1))
-    assert [run.follows for run in graph.network(tmp_path).order] == [False, True]
-    model = graph.model()
-    model.graph.output.append(type(model.graph.output[0])(name=first))
-    (tmp_path / "both.onnx").write_bytes(model.SerializeToString())
-    assert [run.follows for run in find_network(str(tmp_path / "both.onnx")).order] == [
-        False,
-        False,
-    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -10,33 +12,29 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import packaged_names
 from ithaca.files.registry import Registry
-from ithaca.workloads.networks.network import Layer, Network, chosen_parameters
-
-FILES = "the path of a .yaml, .onnx, .csv, .m or .c file"
-
-#: The file of a model's configuration in the folder of its weights.
-CONFIGURATION = "config.json"
+from ithaca.workloads.library import NEST_FILES, workload_names
+from ithaca.workloads.networks.network import Layer, Network
 
 _DATA = "ithaca.workloads.networks.data"
-
-_CONFIGURATION = (
-    "is a {}, which says how layers are built, not what they are; allowed: the model itself, as "
-    "ONNX (.onnx)"
-)
 
 
 class NetworkSource(Protocol):
     """A kind of documents, other than network files, that networks are read from."""
 
-    package: str
-    """Where those are that come with Ithaca."""
+    @property
+    def package(self) -> str | None:
+        """The package of those that come with Ithaca; None where none do."""
 
-    def takes(self, document: Mapping[str, Any]) -> bool:
+    @property
+    def file(self) -> str | None:
+        """The name of such a file in a folder that stands for it; None where no folder does."""
+
+    def takes(self, document: Any) -> bool:
         """Whether a document is of this kind."""
 
     def network(
         self,
-        document: Mapping[str, Any],
+        document: Any,
         where: object,
         sizes: Mapping[str, int],
         phase: str | None,
@@ -62,19 +60,121 @@ class NetworkSource(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class PlainSource:
+    """Documents that state one network each, without phases; none come with Ithaca."""
+
+    is_one: Callable[[Any], bool]
+    """Whether a document is of this kind."""
+    read: Callable[[Any, object, Mapping[str, int]], Network]
+    """The network of a document, of the path or name with which errors start, and sizes."""
+    package: None = None
+    file: None = None
+
+    def takes(self, document: Any) -> bool:
+        """Whether a document is of this kind."""
+        return self.is_one(document)
+
+    def network(
+        self,
+        document: Any,
+        where: object,
+        sizes: Mapping[str, int],
+        phase: str | None,
+        experts: str | None,
+        elementwise: bool,
+    ) -> Network:
+        """The network that a document states.
+
+        Parameters
+        ----------
+        document : object
+            The document.
+        where : object
+            A path or name, with which error lines start.
+        sizes : mapping of str to int
+            Sizes that replace its own.
+        phase, experts, elementwise : optional
+            Without meaning here; see `NetworkSource.network`.
+        """
+        return self.read(document, where, sizes)
+
+
 SOURCES: Registry[NetworkSource] = Registry("network sources")
+
+#: Readers of files that are networks, with sizes, by their ending.
+NETWORK_FILES: Registry[Callable[[Path, Mapping[str, int]], Network]] = Registry("network files")
+
+
+def network_endings() -> tuple[str, ...]:
+    """Endings of files that networks are read from."""
+    return (".yaml", *NETWORK_FILES)
+
+
+def network_files() -> str:
+    """The endings of files that networks are read from, as a sentence lists them."""
+    *others, last = network_endings()
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def network_names() -> tuple[str, ...]:
     """Names of the networks that come with Ithaca."""
-    packages = (_DATA, *(source.package for source in SOURCES.values()))
-    return tuple(sorted(name for package in packages for name in packaged_names(package)))
+    return tuple(sorted(name for package in _packages() for name in packaged_names(package)))
+
+
+def _packages() -> Iterator[str]:
+    """The packages of networks that come with Ithaca."""
+    yield from filter(None, (source.package for source in SOURCES.values()))
+    yield _DATA
+
+
+def _in_folder(path: Path) -> Path | None:
+    """The file that a folder stands for; None where there is none."""
+    files = (path / source.file for source in SOURCES.values() if source.file)
+    return next((file for file in files if file.is_file()), None)
+
+
+def _source(document: Any) -> NetworkSource | None:
+    """The source that takes a document, if one does."""
+    return next((source for source in SOURCES.values() if source.takes(document)), None)
+
+
+def is_network(source: object) -> bool:
+    """Whether a source is a network, not a loop nest: a name, or a file that states layers."""
+    if not isinstance(source, str | PathLike):
+        return False
+    text, path = str(source), Path(source)
+    if text in workload_names():
+        return False
+    if "@" in text:  # a phase of a model
+        from ithaca.workloads.networks.several import read_part
+
+        try:
+            path = Path(text := read_part(text).source)
+        except InputError:
+            return False
+    ending = path.suffix.lower()
+    if text in network_names() or (ending in NETWORK_FILES and ending not in NEST_FILES):
+        return True
+    if _in_folder(path) is not None:
+        return True
+    if path.suffix.lower() not in (".yaml", ".yml", ".json") or not path.is_file():
+        return False
+    from ithaca.files.documents import find_document
+    from ithaca.workloads.networks.network_files import MAX_BYTES
+
+    try:
+        document, _ = find_document("network", text, _DATA, MAX_BYTES)
+    except InputError:  # whoever reads loop nests says what is wrong, or knows more of YAML
+        return False
+    stated = isinstance(document, dict) and "layers" in document
+    return stated or _source(document) is not None
 
 
 def find_network(
     text: str,
     sizes: Mapping[str, int] | None = None,
-    files: str = FILES,
+    files: str | None = None,
     phase: str | None = None,
     experts: str | None = None,
     elementwise: bool = False,
@@ -85,14 +185,14 @@ def find_network(
     ----------
     text : str
         A name, or the path of a network file (.yaml, .yml, .json; see
-        `ithaca.workloads.networks.network_files`), of an ONNX model (.onnx), a table of layers
-        (.csv), a network of MAESTRO (.m), or loop nests in C (.c); the configuration of a model
-        (config.json), or the folder that it is in.
+        `ithaca.workloads.networks.network_files`), or of a file of another tool
+        (`network_endings`); the configuration of a model (config.json), or the folder that it
+        is in.
     sizes : mapping of str to int, optional
-        Parameters of the network to replace, such as batch and sequence length; of an ONNX model
-        values of its symbolic dimensions, of MAESTRO's its constants.
+        Parameters of the network to replace, such as batch and sequence length: what its file
+        gives a name instead of a number.
     files : str, optional
-        What else ``text`` could be, for the error line.
+        What else ``text`` could be, for the error line; a file by default.
     phase : str, optional
         Of models that have several, such as decode and prefill.
     experts : str, optional
@@ -124,68 +224,42 @@ def find_network(
 def _read(
     text: str,
     sizes: Mapping[str, int] | None,
-    files: str,
+    files: str | None,
     phase: str | None,
     experts: str | None,
     elementwise: bool,
 ) -> Network:
     path, ending = Path(text), "" if text in network_names() else Path(text).suffix.lower()
-    if ending == ".onnx":
-        from ithaca.workloads.networks.onnx_import import import_onnx
-
-        return import_onnx(path, sizes)
-    if ending == ".m":
-        from ithaca.workloads.networks.maestro import read_maestro
-
-        return read_maestro(path, sizes or {})
-    if ending == ".c":
-        from ithaca.workloads.c.network import c_network
-
-        return c_network(path, sizes or {})
-    if ending == ".csv":
-        from ithaca.workloads.networks.tables import read_table
-
-        chosen_parameters(path, {}, sizes or {})
-        return read_table(path)
+    if ending in NETWORK_FILES:
+        return NETWORK_FILES[ending](path, sizes or {})
     from ithaca.files.documents import find_document
     from ithaca.workloads.networks.network_files import MAX_BYTES, read_network
 
-    packages = (source.package for source in SOURCES.values())
-    package = next((each for each in packages if text in packaged_names(each)), _DATA)
-    if SOURCES and (path / CONFIGURATION).is_file():
-        text = str(path / CONFIGURATION)
-    document, where = find_document(
-        "network", text, package, MAX_BYTES, files, more=set(network_names())
-    )
-    for source in SOURCES.values():
-        if isinstance(document, dict) and source.takes(document):
-            return source.network(document, where, sizes or {}, phase, experts, elementwise)
-    if isinstance(document, list):
-        from ithaca.workloads.networks.equations import read_equations, states_equations
-
-        if states_equations(document):
-            chosen_parameters(path, {}, sizes or {})
-            return read_equations(document, path)
+    package = next((each for each in _packages() if text in packaged_names(each)), _DATA)
+    text = str(_in_folder(path) or text)
+    files = files or f"the path of a {network_files()} file"
+    try:
+        document, where = find_document(
+            "network", text, package, MAX_BYTES, files, more=set(network_names())
+        )
+    except InputError:
+        if ending in ("", ".yaml", ".yml", ".json") or not path.is_file():
+            raise
+        raise refuse(
+            path, f"networks are not read from {ending} files here; allowed: {files}"
+        ) from None
+    if (source := _source(document)) is not None:
+        return source.network(document, where, sizes or {}, phase, experts, elementwise)
     if isinstance(document, dict) and (own := _alone(document, where, sizes or {})) is not None:
         return own
     return read_network(document, where, sizes or {})
 
 
 def _alone(document: dict[str, Any], where: object, sizes: Mapping[str, int]) -> Network | None:
-    """The network of a single layer, where a document is one; None of other documents.
-
-    Raises `InputError` for configurations of networks, which have none of their layers.
-    """
+    """The network of a single layer, where a document is one; None of other documents."""
     from ithaca.workloads.kernel_files import kernel_nest
     from ithaca.workloads.problem_files import problem_nest
 
-    parts = [each for each in document.values() if isinstance(each, dict)]
-    if "layers" not in document and any(each.keys() & {"PE", "SIMD"} for each in parts):
-        raise refuse(where, _CONFIGURATION.format("folding configuration of FINN"))
-    if document.keys() & {"HLSConfig", "KerasJson", "KerasH5", "OnnxModel", "PytorchModel"} or (
-        any("ReuseFactor" in each for each in parts)
-    ):
-        raise refuse(where, _CONFIGURATION.format("configuration of hls4ml"))
     if "problem" in document:
         nest, what = problem_nest(document["problem"], f"{where}: problem"), "a problem of Timeloop"
     elif document.keys() & {"statement", "einsum"}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from math import prod
@@ -57,6 +57,11 @@ class Omission:
                 f"operator {self.operator}: operations of kind {self.kind.value} are "
                 f"{self.operations}; allowed: none, as they are no multiply-accumulates"
             )
+
+    def times(self, runs: int) -> Omission:
+        """The operations of so many runs."""
+        operations = None if self.operations is None else runs * self.operations
+        return replace(self, count=runs * self.count, operations=operations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +140,31 @@ class Run:
         return self.batch * self.tokens
 
 
+#: What ends the name of a part in the names of its layers.
+PART_ENDS = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A network, or a phase of a model, that one machine runs among others."""
+
+    name: str
+    """A name that the others do not have; the names of its layers begin with it."""
+    runs: int
+    """How often it runs."""
+    parameters: tuple[tuple[str, int], ...] = ()
+    """Its own sizes, as those of a network."""
+    run: Run | None = None
+    """The phase of a model that one run is."""
+
+    def __post_init__(self) -> None:
+        _check_count(f"network {self.name}", self.runs)
+
+    def has(self, layer: Layer) -> bool:
+        """Whether a layer is one of this part."""
+        return layer.name.startswith(self.name + PART_ENDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """A network as an accelerator sees it."""
@@ -157,6 +187,8 @@ class Network:
     """Lines on its file: the kind it is taken for, and faults that are tolerated."""
     run: Run | None = None
     """The phase of a model that it is; None where that is not known."""
+    parts: tuple[Part, ...] = ()
+    """The networks that it joins, where it is several."""
 
     def __repr__(self) -> str:
         return f"<Network {self.name}: {len(self.layers)} distinct layers>"

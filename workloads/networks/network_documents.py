@@ -175,6 +175,7 @@ class DepthwiseDocument(InputDocument):
     dilation: Pair = (1, 1)
     output: Pair | None = None
     block_sparse: str | None = None
+    format: dict[str, str] | str | None = None
 
 
 class ConvDocument(DepthwiseDocument):
@@ -198,6 +199,7 @@ class LinearDocument(InputDocument):
     name: Name
     features: Size
     block_sparse: str | None = None
+    format: dict[str, str] | str | None = None
 
 
 class KernelLayerDocument(InputDocument):
@@ -210,6 +212,7 @@ class KernelLayerDocument(InputDocument):
     count: Size = 1
     follows: bool = False
     block_sparse: str | None = None
+    format: dict[str, str] | str | None = None
 
 
 class BlockDocument(InputDocument):

@@ -59,7 +59,6 @@ from ithaca.workloads.networks.network_documents import (
     PoolDocument,
     SizedDocument,
 )
-from ithaca.workloads.networks.onnx_kernels import KERNELS, SAMPLED
 from ithaca.workloads.networks.operators import (
     Axis,
     FeatureMap,
@@ -70,6 +69,12 @@ from ithaca.workloads.networks.operators import (
 
 #: Largest network file (bytes); the packaged ones have up to 5,000.
 MAX_BYTES = 262_144
+
+#: Operations that multiply, by their names in ONNX: more than a few operations per element.
+MULTIPLYING = {
+    *("Attention", "Conv", "ConvInteger", "ConvTranspose", "DeformConv", "Einsum", "GRU", "Gemm"),
+    *("LSTM", "MatMul", "MatMulInteger", "QLinearConv", "QLinearMatMul", "RNN"),
+}
 
 
 def read_network(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
@@ -143,10 +148,8 @@ class _Step:
 
 
 def _kind(operator: str) -> OmissionKind:
-    """The kind of an operation that a file lists beside its layers: what multiplies, by its name in
-    ONNX, is none of a few operations per element."""
-    multiplies = ("", operator) in KERNELS or ("", operator) in SAMPLED
-    return OmissionKind.UNSUPPORTED if multiplies else OmissionKind.ELEMENTWISE
+    """The kind of an operation that a file lists beside its layers."""
+    return OmissionKind.UNSUPPORTED if operator in MULTIPLYING else OmissionKind.ELEMENTWISE
 
 
 def _steps(
@@ -202,8 +205,8 @@ def _runs(
         fresh = fresh and not side and not step.shortcuts
         with errors_at(step.where):
             use, after = _compute(operator, feature_map)
-            blocks = getattr(operator, "block_sparse", None)
-            layer = use.layer(step.name, blocks) if use else None
+            words = [getattr(operator, name, None) for name in ("block_sparse", "format")]
+            layer = use.layer(step.name, *words) if use else None
             stated = getattr(operator, "output", None) if published else None
             if stated is not None and after is not None and stated != after.size:
                 own, computed = ("×".join(map(str, size)) for size in (stated, after.size))

@@ -54,16 +54,37 @@ class KernelUse:
         """The kernel, so many times as often."""
         return replace(self, count=self.count * times)
 
-    def layer(self, name: str, blocks: str | None = None) -> Layer:
-        """The layer of this name, with block sparsity such as ``w=2/4``.
+    def layer(
+        self,
+        name: str,
+        blocks: str | None = None,
+        formats: Mapping[str, str] | str | None = None,
+    ) -> Layer:
+        """The layer of this name.
 
-        Raises `InputError` if the library has no such kernel, the kernel no such sizes or blocks,
-        or a loop has none: a network does not fall back on the extents a kernel happens to come
-        with.
+        Parameters
+        ----------
+        name : str
+            Its name.
+        blocks : str, optional
+            Block sparsity such as ``w=2/4``.
+        formats : mapping of str to str or str, optional
+            Formats of its tensors.
+
+        Raises
+        ------
+        InputError
+            If the library has no such kernel, the kernel no such sizes, blocks or formats, or a
+            loop has none: a network does not fall back on the extents a kernel happens to come
+            with.
         """
         sizes = dict(self.sizes)
         with errors_at(f"layer {name}"):
             nest = with_sparsity(self._nest(sizes | dict(self.steps)), blocks, "block_sparse")
+            if formats is not None:
+                from ithaca.workloads.formats import with_formats
+
+                nest = with_formats(nest, formats, "format")
         for loop in nest.loops:
             if loop not in sizes:
                 raise InputError(

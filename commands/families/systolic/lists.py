@@ -16,7 +16,8 @@ from ithaca.commands.display import console, show
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbols
-from ithaca.formulations.data_types import DTYPES, DataType
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.formats import LISTED
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -28,7 +29,7 @@ from ithaca.workloads.library import read_nest
 from ithaca.workloads.nest import LoopNest
 
 EditionName = Annotated[str, Option("--edition", help=f"Model edition: {EDITIONS}.")]
-DType = Annotated[str | DataType, Option("--dtype", help=f"{DTYPES}.")]
+DType = Annotated[str | DataType, Option("--dtype", help=f"Data type: {LISTED}")]
 
 
 @public
@@ -40,7 +41,13 @@ def list_designs(
     dtype: DType = "fp32",
     **extents: Extents,
 ) -> tuple[SystolicDesign, ...]:
-    """Every design of a workload, buildable or not: a dataflow and a permutation."""
+    """Every design of a workload, buildable or not: a dataflow and a permutation.
+
+    Examples
+    --------
+    >>> [design.name for design in ithaca.list_designs("mm", i=4, j=4, k=4)][:2]
+    ['[i] A', '[i] B']
+    """
     own = parse_extents(sizes, extents)
     nest = read_nest(workload, own)
     arrays, data = designs(nest, read_edition(edition)), read_data_type(dtype)

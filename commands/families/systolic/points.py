@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import opened_layers, solutions_of
-from ithaca.commands.api.points import EvaluatedPoints
+from ithaca.commands.api.points import EvaluatedPoints, in_time, numbers_of
 from ithaca.commands.display import loop_nest
-from ithaca.files.csv_text import Rows, unread_columns
+from ithaca.files.csv_text import unread_columns
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import number
+from ithaca.files.words import Rows
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.families import profile_of
@@ -58,15 +60,18 @@ class Points(EvaluatedPoints):
     """Design and configuration of each."""
 
     @classmethod
-    def of_points(cls, names: Iterable[str], points: Sequence[Point]) -> Points:
-        """Evaluate points, one for each name."""
-        return cls(tuple(names), tuple(evaluate_points(points)), tuple(points))
+    def of_points(
+        cls, read: Callable[[], Sequence[Point]], names: Sequence[str] | None = None
+    ) -> Points:
+        """Read points and evaluate them as far as time allows; their names are numbers from 1
+        unless others are stated."""
+        points, rows, complete = in_time(read, evaluate_points)
+        own = numbers_of(rows) if names is None else tuple(names[: len(rows)])
+        return cls(own, rows, points, complete=complete)
 
     @property
     def headline(self) -> str:
-        return (
-            f"{self.points[0][0].nest.name}: {counted(len(self.points), 'configuration')} evaluated"
-        )
+        return f"{self.points[0][0].nest.name}: {self.extent}"
 
     def to_xarray(self) -> xr.Dataset:
         """The metrics of every point as labelled arrays; numbers are doubles."""
@@ -144,7 +149,7 @@ def read(
     platform : str or PathLike or Platform, optional
         The device of a CSV file; by default none.
     accumulator : int, optional
-        Bits of a sum of hardware, of a CSV file.
+        Width of the accumulators in bits, of a CSV file.
     """
     if source is None:
         raise InputError(
@@ -163,14 +168,13 @@ def read(
         if data is None:
             raise InputError("--accumulator is given without --dtype; allowed: with it")
         data = data.accumulating(accumulator)
-    configured = load_any_points(points, nest, data, stated, sums, platform)
-    return Points.of_points(map(str, range(1, len(configured) + 1)), configured)
+    return Points.of_points(partial(load_any_points, points, nest, data, stated, sums, platform))
 
 
 def evaluated(solutions: Sequence[tuple[str, Solution]]) -> Points:
     """The configurations of a result, by number or layer, as it states them."""
     names, values = zip(*_points(solutions), strict=True)
-    return Points.of_points(names, values)
+    return Points.of_points(lambda: values, names)
 
 
 #: Configurations as CSV.

@@ -57,6 +57,13 @@ class ArrayBottleneck:
         )
 
     @property
+    def with_swaps(self) -> Fraction | None:
+        """Cycles of the first with those in which buffers swap, where only these put it before the
+        second; else None."""
+        behind = self.second is not None and self.second.cycles > self.first.cycles
+        return self.first.takes if behind else None
+
+    @property
     def waiting(self) -> Fraction:
         """Cycles of the phase in which the first does not work: of the main phase, buffers that
         swap, one cycle a tile."""

@@ -119,6 +119,9 @@ def _binding(binding: ArrayBottleneck) -> Iterator[str]:
             "cycle of the main phase is a buffer that swaps" if binding.waiting == 1 else several
         )
         yield f"Binding: the other {swaps}, one cycle a tile."
+    if binding.with_swaps is not None:
+        took = number(binding.with_swaps)
+        yield f"Binding: with the cycles in which buffers swap, {took} in all."
     if binding.second is not None and binding.ratio is not None:
         yield (
             f"Next: {_who(binding.second)} with {number(binding.second.cycles)} cycles; "

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import ceil, floor, prod
 
+from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Space
+from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.cost_model import Costs
 from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.metrics import tensor_words
@@ -117,7 +119,11 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     data, groups = costs.point.data, {g.tensor: g for g in costs.point.array.groups}
     least = _least_words(nest, groups, data)
     widths = {
-        name: int(group.port_words(data) * costs.point.value(group.ports) * group.moved_words(data))
+        name: int(
+            group.port_words(data)
+            * costs.point.value(group.ports)
+            * group.package(data).moved_words
+        )
         for name, group in groups.items()
     }
     cycles = {name: Fraction(n, widths[name]) for name, n in least.items()}
@@ -132,7 +138,12 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
             widths[largest],
             cycles[largest],
             least,
-            int(sum(n * groups[name].word_bytes(data) for name, n in footprints(nest).items())),
+            int(
+                sum(
+                    n * groups[name].package(data).word_bytes
+                    for name, n in footprints(nest).items()
+                )
+            ),
             tensor_words(costs.point.array, costs),
         ),
     )
@@ -186,24 +197,28 @@ def least_metrics(
     groups = {group.tensor: group for group in array.groups}
     units: Fraction | int | None = _allowed_units(data, array.factors, limits)
     if units is None:
-        spans = {
-            name: Interval(Fraction(low), Fraction(high))
-            for name, (low, high) in space().ranges.items()
-        }
-        units = as_interval((array.pe.count * array.pe.simd).evaluate(spans, INTERVAL)).high
+        units = _most(array.pe.count * array.pe.simd, space())
+    if nest.sparse is None:
+        units = min(units, _useful_units(nest, array, data))
     least_words = _least_words(nest, groups, data).items()
     off_chip = Fraction(sum(n for tensor, n in least_words if tensor not in kept))
     moved, per_second = (
-        sum(n * groups[x].word_bytes(data) for x, n in words.items() if x not in kept),
+        sum(n * groups[x].package(data).word_bytes for x, n in words.items() if x not in kept),
         [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],
     )
     rates = [bound * 1000 / technology.clock_mhz for bound in per_second]
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
+    paced = _paced(array)
+    if paced and technology.memory.channels and (not cycle or holds_transfers(array)):
+        rates.append(Fraction(technology.memory.port * technology.memory.channels))
+    port = technology.memory.port
     held = [
-        Fraction(n, groups[tensor].port_words(data) * (most_ports if groups[tensor].split else 1))
+        Fraction(n, _moved_at_once(groups[tensor], data, space, port) * most_ports)
+        if paced and groups[tensor].split
+        else Fraction(n, groups[tensor].port_words(data))
         for tensor, n in words.items()
-        if not cycle or tensor != nest.output.tensor or holds_transfers(array)
+        if _held(array, nest, tensor)
     ]
     main = Fraction(nest.operations, max(units, 1))
     latency = max(
@@ -212,7 +227,9 @@ def least_metrics(
         *(moved / rate for rate in rates),
     )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
-    energy = (nest.operations * per_operation + off_chip * technology.dram) * technology.mac_pj
+    shares = (n * groups[x].package(data).share for x, n in least_words if x not in kept)
+    dram = sum(shares, start=Fraction(0)) * technology.dram
+    energy = (nest.operations * per_operation + dram) * technology.mac_pj
     least = {
         "main": main,
         "latency": latency,
@@ -223,9 +240,106 @@ def least_metrics(
     return {**least, "energy": energy, "edp": energy * latency}
 
 
+def least_hardware(
+    nest: LoopNest,
+    array: SystolicArray,
+    data: DataType,
+    port: int,
+    space: Space,
+    cycles: Fraction,
+) -> dict[str, int]:
+    """The least lanes and memory ports, by quantity, of a configuration that takes so many cycles:
+    as roofs say.
+
+    Parameters
+    ----------
+    nest : LoopNest
+        The nest.
+    array : SystolicArray
+        The array.
+    data : DataType
+        The data type.
+    port : int
+        Bytes per cycle of a channel; 0: no limit.
+    space : Space
+        The space of its configurations.
+    cycles : Fraction
+        The cycles.
+    """
+    if cycles <= 0:
+        return {}
+    words, least = footprints(nest), dict[str, int]()
+    for group in array.split_groups if _paced(array) else ():
+        if _held(array, nest, group.tensor):
+            each = _moved_at_once(group, data, lambda: space, port) * cycles
+            ports = ceil(words[group.tensor] / each)
+            least[quantities.ports(group.name).name] = 1 << (ports - 1).bit_length()
+    for loop in array.dataflow if nest.sparse is None else ():
+        others = Fraction(_useful_units(nest, array, data), nest.sizes[loop])
+        if loop != array.simd_loop:
+            least[quantities.lanes(loop).name] = ceil(nest.operations / (others * cycles))
+    return least
+
+
+def _most(expression: Expression, space: Space) -> Fraction:
+    """The most that an expression may be in a space, whatever else is the case."""
+    spans = {
+        name: Interval(Fraction(low), Fraction(high)) for name, (low, high) in space.ranges.items()
+    }
+    return Fraction(as_interval(expression.evaluate(spans, INTERVAL)).high)
+
+
+def _held(array: SystolicArray, nest: LoopNest, tensor: str) -> bool:
+    """Whether a run is no shorter than the moving of a tensor: in the cycle edition results are
+    held to that where `holds_transfers`."""
+    timed = array.edition is Edition.CYCLE and tensor == nest.output.tensor
+    return not timed or holds_transfers(array)
+
+
+def _paced(array: SystolicArray) -> bool:
+    """Whether DRAM modules keep to packs and to the pace of channels: the cost model charges those
+    alone that read or write data as they lie."""
+    return all(module.serialized for _, module in array.modules if module.dram)
+
+
+def _useful_units(nest: LoopNest, array: SystolicArray, data: DataType) -> int:
+    """The units that can be at work at a time: no more along a loop than it has iterations."""
+    along = {loop: nest.sizes[loop] for loop in (*array.dataflow, array.simd_loop)}
+    if array.simd_loop not in array.dataflow:
+        along[array.simd_loop] = min(along[array.simd_loop], data.max_simd)
+    return prod(along.values())
+
+
+def _moved_at_once(
+    group: IOGroup, data: DataType, space: Callable[[], Space], port: int
+) -> Fraction:
+    """Words that a memory port of a group moves in a cycle at most: a pack, at a channel's pace.
+
+    Parameters
+    ----------
+    group : IOGroup
+        The group, of several ports.
+    data : DataType
+        The data type.
+    space : callable
+        The space of its configurations.
+    port : int
+        Bytes per cycle of a channel; 0: no limit.
+    """
+    package = group.package(data)
+    width = Fraction(package.word_bytes)
+    widest = int(group.packing.max_bytes // width), data.max_simd, package.words
+    pack = Fraction(max(widest))
+    rates = [pack, Fraction(group.port_words(data)), _most(group.packing.last, space())]
+    return min(*rates, Fraction(port) / width) if port else min(rates)
+
+
 def _least_words(nest: LoopNest, groups: Mapping[str, IOGroup], data: DataType) -> dict[str, int]:
     """Words of every tensor once, by tensor."""
-    return {name: int(n * groups[name].moved_words(data)) for name, n in footprints(nest).items()}
+    return {
+        name: int(n * groups[name].package(data).moved_words)
+        for name, n in footprints(nest).items()
+    }
 
 
 def _allowed_units(data: DataType, factors: int, limits: Sequence[Limit]) -> int | None:

@@ -15,6 +15,7 @@ from typer import Argument, Option
 from ithaca.commands.api.fronts import split_objectives
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import searching
+from ithaca.commands.api.normalising import is_normalised, normalised
 from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns, Scheduler, SearchOptions
 from ithaca.commands.api.parsing import check_sizes, parse_sizes
 from ithaca.files.errors import InputError
@@ -23,8 +24,15 @@ from ithaca.files.reading import is_there
 from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_choice, parse_integer, several
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.goals import parse_requirements
 from ithaca.formulations.limits import parse_limits
-from ithaca.formulations.question_kind import Limits
+from ithaca.formulations.own_metrics import (
+    check_expressions,
+    check_names,
+    parse_metrics,
+    spelled_out,
+)
+from ithaca.formulations.question_kind import Limits, Metrics
 from ithaca.plugins.codesign.commands.study import CodesignStudy, run_codesign_study
 from ithaca.plugins.codesign.formulations.files import find_space, read_space
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
@@ -34,7 +42,8 @@ from ithaca.plugins.codesign.studies.methods import HARDWARE_SEARCHES, search_ha
 from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_question
 from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.plugins.codesign.studies.workloads import Workload, find_workloads, weighted
-from ithaca.solver.options import Budget
+from ithaca.solver.certificate import Certificate
+from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.library import read_nest, workload_names
 
@@ -77,7 +86,12 @@ def codesign(
     ] = None,
     sizes: Annotated[
         Mapping[str, int] | Sequence[str] | None,
-        Option("--sizes", "-s", help="Extents of loop nests, e.g. i=1024,j=1024,k=1024."),
+        Option(
+            "--sizes",
+            "-s",
+            metavar="LOOP=N,...",
+            help="Extents of loop nests, e.g. i=1024,j=1024,k=1024.",
+        ),
         REPEATED,
     ] = None,
     layers: LayerPatterns = None,
@@ -85,14 +99,14 @@ def codesign(
         str | None,
         Option(
             "--objective",
-            help="What to minimise: an expression over metrics of layers and of the hardware.",
+            help="Expression to minimise, over metrics of layers and of the hardware.",
         ),
     ] = None,
     objectives: Annotated[
         str | Sequence[str] | None,
         Option(
             "--objectives",
-            help="For the front of several: two or more expressions, e.g. latency,energy,area.",
+            help="Two or more expressions, for their front, e.g. latency,energy,area.",
         ),
     ] = None,
     limit: Annotated[
@@ -104,6 +118,16 @@ def codesign(
         ),
         REPEATED,
     ] = None,
+    require: Annotated[
+        str | Sequence[str] | None,
+        Option(
+            "--require",
+            metavar="RULE",
+            help="Comparison that must hold, e.g. 'spm_kb >= 2*rf_bytes' (repeatable).",
+        ),
+        REPEATED,
+    ] = None,
+    metric: Metrics = None,
     divisors_only: Annotated[
         bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
     ] = False,
@@ -133,7 +157,14 @@ def codesign(
     keeping: Keeping,
 ) -> CodesignResult | CodesignStudy | NetworkResult:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
-    space is better."""
+    space is better.
+
+    Examples
+    --------
+    >>> sizes = {"i": 4, "j": 4, "k": 4}
+    >>> ithaca.codesign("dmazerunner-memory", "mm", sizes=sizes, divisors_only=True)
+    <CodesignResult: dmazerunner-memory for mm: sum(edp) 1,883,760 (optimal)>
+    """
     chosen_space = (
         space
         if isinstance(space, HardwareSpace)
@@ -143,6 +174,14 @@ def codesign(
     )
     if divisors_only:
         chosen_space = _without_padding(chosen_space)
+    if metric:
+        names = parse_metrics(metric)
+        check_names(names, chosen_space.vocabulary)
+        check_expressions(names, chosen_space.vocabulary)
+        objective, objectives, limit, require = (
+            spelled_out(words, names) for words in (objective, objectives, limit, require)
+        )
+    required = parse_requirements(require)
     if workload and workloads:
         raise InputError("--workload is given beside workloads; allowed: one of them")
     own = workloads or workload or _beside(space, chosen_space.workloads)
@@ -156,6 +195,7 @@ def codesign(
             "--trust-results": keeping.trust_results,
             "--scheduler": scheduler,
             "--method": method != PROOF,
+            "--require": required,
         }
         if ignored := [name for name, value in refused.items() if value]:
             raise InputError(
@@ -178,12 +218,23 @@ def codesign(
         raise InputError(
             f"--fuse does not go with space {chosen_space.name}; allowed: spaces of systolic arrays"
         )
-    question = make_question(
-        chosen_space,
-        find_workloads(named, several(layers), extents),
-        _minimised(chosen_space, objective, objectives),
-        _limits(chosen_space, limit),
-    )
+    minimised = _minimised(chosen_space, objective, objectives)
+    works = find_workloads(named, several(layers), extents)
+    bounds = _limits(chosen_space, limit) | required
+    options = CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler)
+    if len(minimised) == 1 and is_normalised(minimised[0]):
+        if vary:
+            raise InputError("--vary does not go with norm(); allowed: an objective without it")
+        whole = Budget(options.search)
+
+        def optimum(text: str, share: SolveOptions) -> tuple[Fraction | None, Certificate]:
+            alone = make_question(chosen_space, works, [text], bounds)
+            answer = searches.codesign(alone, replace(options, search=share))
+            return answer.value, answer.certificate
+
+        minimised = (normalised(minimised[0], optimum, whole),)
+        options = replace(options, search=whole.share())
+    question = make_question(chosen_space, works, minimised, bounds)
     nests = [name for name, _ in weighted(named) if name in workload_names()]
     for name in nests:
         check_sizes(name, read_nest(name), extents)
@@ -204,11 +255,10 @@ def codesign(
             "what it needs; allowed: without it"
         )
     many = TRIALS if trials is None else parse_integer("--trials", trials, least=1)
-    options = CodesignOptions(search.options, threads=search.on(scheduler), scheduler=scheduler)
     among = f"choosing among {question.space.box.count:,} accelerators"
     with (
-        keeping.store(search.options) as store,
-        searching(among, search.options) as (stoppable, line),
+        keeping.store(options.search) as store,
+        searching(among, options.search) as (stoppable, line),
     ):
         budget = Budget(stoppable)
         options = replace(

@@ -1,7 +1,5 @@
 """``ithaca codesign``: the answer printed, written to files, and drawn."""
 
-from __future__ import annotations
-
 from ithaca.commands.conclusion import OutputOptions
 from ithaca.commands.plain import plotted
 from ithaca.commands.typed import calls

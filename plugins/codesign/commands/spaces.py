@@ -15,7 +15,13 @@ SHOWN_VALUES = 4
 
 
 def list_spaces() -> tuple[HardwareSpace, ...]:
-    """The hardware spaces that come with Ithaca."""
+    """The hardware spaces that come with Ithaca.
+
+    Examples
+    --------
+    >>> ithaca.list_spaces()[0]
+    <HardwareSpace dmazerunner-memory: 49 accelerators>
+    """
     return tuple(map(find_space, space_names()))
 
 

@@ -31,17 +31,15 @@ from ithaca.plugins.codesign.commands.split_study import SplitStudy, shares
 from ithaca.plugins.codesign.formulations.arrays import SystolicArrays
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies.arrays.arrays import MULTI_ARRAY
-from ithaca.plugins.codesign.studies.workloads import Workload, find_workloads, weighted
+from ithaca.plugins.codesign.studies.workloads import Workload, network_of, sized
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.network.modes import mode
-from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
-from ithaca.workloads.library import workload_names
-from ithaca.workloads.networks.find import find_network
-from ithaca.workloads.networks.network import Layer, Network, Omission
+from ithaca.workloads.networks.network import Network
+from ithaca.workloads.networks.several import PartText, joined
 
 
 def split_device(
@@ -81,7 +79,10 @@ def split_device(
     fuse : bool
         Whether tensors may stay on chip between layers.
     """
-    network, first = _network(workloads, layers, extents), _Split(space, objectives[0], limits)
+    network, first = (
+        _network(space, workloads, layers, extents),
+        _Split(space, objectives[0], limits),
+    )
     front = [name for name in objectives if name in first.sizes]
     if len(objectives) > 1 and (len(objectives) > 2 or len(front) != 1 or vary):
         raise InputError(
@@ -234,38 +235,29 @@ def _front(
 
 
 def _network(
-    workloads: Sequence[Workload], layers: Sequence[str], extents: Mapping[str, int]
+    space: HardwareSpace,
+    workloads: Sequence[Workload],
+    layers: Sequence[str],
+    extents: Mapping[str, int],
 ) -> Network:
     """The layers of all workloads, one after the other, each as often as a round of inputs runs
     it."""
-    (first, weight), *others = weighted(workloads)
-    if not others and weight == 1 and isinstance(first, str) and first not in workload_names():
-        return only_layers(find_network(first), layers)
-    works = find_workloads(workloads, layers, extents)
-    names = tuple(dict.fromkeys(work.workload for work in works))
-    for work in works:
-        if work.weight.denominator != 1:
+    parts = []
+    for workload, weight in sized(workloads, extents):
+        network, stored = network_of(workload, layers)
+        if any(stored.values()):
             raise InputError(
-                f"--workload {quoted(work.workload)} has the weight {number(work.weight)}; "
+                f"--workload {quoted(network.name)} states extents in memory; allowed with space "
+                f"{space.name}: layers whose tensors are stored as they are needed"
+            )
+        if weight.denominator != 1:
+            raise InputError(
+                f"--workload {quoted(network.name)} has the weight {number(weight)}; "
                 "allowed: whole numbers, the inputs of each network in a round"
             )
-    omitted: list[Omission] = []
-    for name in names:
-        own = next(work for work in works if work.workload == name)
-        rounds = int(own.weight)
-        for each in own.omitted:
-            done = None if each.operations is None else each.operations * rounds
-            omitted.append(replace(each, count=each.count * rounds, operations=done))
-    return Network(
-        " and ".join(names),
-        tuple(
-            Layer(name, work.nest, int(work.factor), (name,))
-            for work in works
-            for name in [work.name if len(names) == 1 else f"{work.workload}.{work.name}"]
-        ),
-        unsupported=tuple(omitted),
-        unordered="it is a round of inputs",
-    )
+        parts.append((PartText(network.name, runs=int(weight)), network))
+    (text, alone), *others = parts
+    return joined(parts) if others or text.runs > 1 else alone
 
 
 def _remarks(

@@ -23,7 +23,7 @@ from ithaca.exports.charts.of_studies import grid_chart
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
-from ithaca.files.numbers import counted, json_number, number
+from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
 from ithaca.plugins.codesign.results.documents import read_codesign
@@ -35,9 +35,10 @@ from ithaca.plugins.codesign.studies.workloads import positive_weight
 from ithaca.results.files import check_same
 from ithaca.results.study_explanation import grid_statements
 from ithaca.results.view import View, tabled
-from ithaca.solver.certificate import OWN, as_stated, least
+from ithaca.results.wording import headed
+from ithaca.solver.certificate import OWN, as_stated
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
-from ithaca.studies.points import PointAnswer
+from ithaca.studies.points import GridAnswer
 from ithaca.workloads.networks.share import Share
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ WEIGHT = "weight."
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class CodesignStudy(PointAnswer):
+class CodesignStudy(GridAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
     grid."""
 
@@ -82,14 +83,6 @@ class CodesignStudy(PointAnswer):
         return self.first.share
 
     @property
-    def basis(self) -> str:
-        return max((point.basis for point in self.points.values()), key=len)
-
-    @property
-    def headline(self) -> str:
-        return f"{self.title}: {counted(len(self.points), 'point')} ({self.status}{self.basis})"
-
-    @property
     def view(self) -> View:
         return self.headline, tabled(self.rows, self.texts)
 
@@ -112,7 +105,8 @@ class CodesignStudy(PointAnswer):
         names = [q.name for q in point.question.space.quantities if q.name not in taken]
         row = [(name, str(point.hardware.get(name, "–"))) for name in names]
         costs = {} if point.best is None else point.best.costs
-        return row + [(name, number(costs.get(name))) for name in point.question.space.costs]
+        units = {name: metric.unit for name, metric in point.question.space.units.items()}
+        return row + [(headed(name, units[name]), number(costs.get(name))) for name in units]
 
     def choice_of(self, point: CodesignResult) -> str:
         """The best accelerator of a point, in a few words; empty if there is none."""
@@ -136,25 +130,18 @@ class CodesignStudy(PointAnswer):
         for index, point in self.points.items():
             row = [(name, str(label)) for name, label in self.labels(index).items()]
             text = self.objective_of(point)
-            row.append(("value" if "objective" in dict(row) else text, number(point.value)))
+            metric = self.metric(text)
+            heading = "value" if "objective" in dict(row) else headed(text, metric.unit)
+            row.append((heading, number(point.value)))
             row.append(("status", f"{point.status}{point.basis}"))
             row += self.columns(point, [name for name, _ in row])
             rows.append(row)
         return rows
 
     @property
-    def status(self) -> str:
-        """The weakest status of a proof at any point: unknown, infeasible, feasible or optimal."""
-        return least(point.certificate.status for point in self.points.values()).value
-
-    @property
     def failure(self) -> str:
         """The reason why no point has an accelerator, in one line; empty where one has."""
         return self.first.failure if all(point.failure for point in self.points.values()) else ""
-
-    def labels(self, index: Index) -> dict[str, str | int | float]:
-        """The coordinates of a point by axis name."""
-        return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
 
     @property
     def parts(self) -> Mapping[str, CodesignResult]:
@@ -206,7 +193,7 @@ class CodesignStudy(PointAnswer):
     def chart(self) -> Chart:
         texts = {self.objective_of(point) for point in self.points.values()}
         metric = self.metric(min(texts))
-        label = f"{metric.name} ({metric.unit})" if metric.unit else metric.name
+        label = headed(metric.name, metric.unit)
         alone = len(texts) == 1
         return grid_chart(
             self.headline,

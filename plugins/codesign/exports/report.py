@@ -38,7 +38,8 @@ def codesign_page(result: CodesignResult, statements: Sequence[str]) -> str:
     if result.best is not None and not several:
         sections += _layers(result, result.best)
     title = f"{question.space.name} for {', '.join(question.workloads)}"
-    return rendered(title, facts, verdict(result, result.certificate), _cards(result), sections)
+    proof = verdict(result, result.certificate)
+    return rendered(title, facts, proof, _cards(result), sections, statements)
 
 
 def _cards(result: CodesignResult) -> tuple[Card, ...]:

@@ -9,9 +9,9 @@ from pydantic import Field, create_model
 from ithaca.files.documents import Alone
 from ithaca.files.errors import InputError
 from ithaca.formulations.documents import ALONE, Document, Formula, Name, Note, Number, Positive
-from ithaca.formulations.hardware.regressions import PARTS
 from ithaca.formulations.region import listed
 from ithaca.formulations.space import Quantity
+from ithaca.plugins.codesign.formulations.regressions import PARTS
 
 #: Largest space file (bytes); nesting of it, with an architecture inside; most values of a
 #: quantity.

@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import create_model
 
+from ithaca.files.beside import beside
 from ithaca.files.documents import find_document, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
@@ -26,9 +27,9 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, parse_expression
 from ithaca.formulations.design import Metric
 from ithaca.formulations.documents import Document
+from ithaca.formulations.hardware.accelerator import Accelerator
 from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.hardware.kind import AcceleratorKind
-from ithaca.formulations.hardware.regressions import UNITS, regressions
 from ithaca.formulations.problem import read_objective
 from ithaca.formulations.region import TRIED, Region
 from ithaca.formulations.space import Link, Relation
@@ -42,6 +43,7 @@ from ithaca.plugins.codesign.formulations.documents import (
 )
 from ithaca.plugins.codesign.formulations.feasibility import contradiction
 from ithaca.plugins.codesign.formulations.kinds import ACCELERATORS, unnamed_accelerators
+from ithaca.plugins.codesign.formulations.regressions import UNITS, regressions
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 
 _PACKAGE = "ithaca.plugins.codesign.formulations.spaces"
@@ -135,6 +137,7 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
             raise InputError(f"figures.{figure} is unknown{among(figure, accelerator.trends)}")
     _check(tables, box, rules, None)  # what follows is calculated of them
     own = {name: _figure(one, box, f"figures.{name}", tables) for name, one in stated.items()}
+    _check_choices(accelerator, own, box)
     accelerator, figures = kind.completed(accelerator, own)
     _check(figures, box, rules, partial(kind.check, accelerator))
     costs, units = {}, {}
@@ -176,6 +179,21 @@ def _space(read: Any, kind: AcceleratorKind, where: object) -> HardwareSpace:
     )
 
 
+def _check_choices(accelerator: Accelerator, figures: Mapping[str, Figure], box: Region) -> None:
+    """Refuse names of a choice that are others than those that the figure counts."""
+    for figure, own in figures.items():
+        known = accelerator.names(figure)
+        for quantity in box.quantities if known else ():
+            names = tuple(label.replace("_", "-") for label in quantity.labels)
+            counted = tuple(name.replace("_", "-") for name in known[: len(names)])
+            if names and own == Figure(Symbol(quantity.name)) and names != counted:
+                raise InputError(
+                    f"quantities.{quantity.name}.choices are {', '.join(quantity.labels)}; "
+                    f"allowed: the first of {', '.join(known)}, in this order, as "
+                    f"figures.{figure} counts them"
+                )
+
+
 def _rule(text: str, box: Region, where: str) -> Link:
     parts = re.split(r"(<=|>=|=|\bdivides\b)", text)
     if len(parts) != 3:
@@ -207,7 +225,7 @@ def _measured(
     """Energies and areas of parts in files, by the values of an expression."""
     tables: dict[str, dict[str, Fraction]] = {}
     for key, name in files.items():
-        for figure, value in measure(Path(str(where)).parent / name).items():
+        for figure, value in measure(beside(Path(str(where)), name)).items():
             if read.parts is None or figure.partition(".")[0] in read.parts:
                 tables.setdefault(figure, {})[key] = value
     for part in read.parts or () if files else ():

@@ -6,13 +6,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 
+from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend
 from ithaca.formulations.hardware.figure import Figure
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Link, Quantity
+
+#: What the full name of a quantity of the space begins with.
+HARDWARE = "hardware."
 
 
 @dataclass(frozen=True)
@@ -115,3 +120,29 @@ class HardwareSpace:
     def cost(self, point: Configuration) -> dict[str, Fraction]:
         """The costs of an accelerator itself, by metric."""
         return {name: figure.at(point) for name, figure in self.costs.items()}
+
+    @cached_property
+    def named(self) -> Mapping[str, Figure]:
+        """The figures of the hardware alone that expressions may speak of, by full name: costs, and
+        quantities that are numbers."""
+        numbers = (q.name for q in self.quantities if not q.labels)
+        return {**{HARDWARE + name: Figure(Symbol(name)) for name in numbers}, **self.costs}
+
+    @cached_property
+    def short(self) -> Mapping[str, Symbol]:
+        """The quantities that may go by their names alone, as no metric has these."""
+        names = (name.removeprefix(HARDWARE) for name in self.named if name.startswith(HARDWARE))
+        return {name: Symbol(HARDWARE + name) for name in names if name not in self.metrics}
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The names that expressions may use: metrics of layers and of the hardware, quantities."""
+        return (*self.accelerator.metrics, *self.named, *self.short)
+
+    def in_full(self, expression: Expression) -> Expression:
+        """An expression with quantities by their full names."""
+        return expression.substitute({n: self.short[n] for n in expression.symbols & {*self.short}})
+
+    def known(self, point: Configuration) -> dict[str, Fraction]:
+        """The values of all that is `named`, of one accelerator."""
+        return {name: figure.at(point) for name, figure in self.named.items()}

@@ -26,6 +26,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.schema import NestDocument, ObjectiveDocument
@@ -118,7 +119,7 @@ UNUSED = {"description", "source", "workloads", "objective", "limits"}
 
 
 def _used(space: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a space that an answer depends on; earlier versions stated all."""
+    """The fields of a space that an answer depends on."""
     return {
         name: _used(part) if name == "architecture" and isinstance(part, dict) else part
         for name, part in space.items()
@@ -142,9 +143,9 @@ class CodesignPart(FirstPart):
     open: list[OpenDocument] = Field(default_factory=list)
     counts: dict[str, int]
     shortfalls: list[DesignShortfallDocument] = Field(default_factory=list)
-    complete: bool | None = None
-    counted: CountedDocument | None = None
-    """How much of the arithmetic it is about; earlier versions stated neither."""
+    complete: bool
+    counted: CountedDocument
+    """How much of the arithmetic it is about."""
 
 
 @cache
@@ -249,11 +250,7 @@ def read_codesign(document: Any, path: Path) -> CodesignResult:
     read = validated(codesign_model(family), document, path)
     with errors_at(path):
         result = _read(read)
-        model = codesign_document(result)
-        for name in ("complete", "counted"):  # earlier versions did not state them
-            if name not in document:
-                del model[name]
-        check_same(read.as_json(), model, "")
+        check_same(read.as_json(), codesign_document(result), "")
         _check(result)
     return result
 
@@ -322,8 +319,7 @@ def _read_accelerator(question: CodesignQuestion, read: Any, at: str) -> Hardwar
             f"{at}.layers are {len(read.layers)}; allowed: "
             f"{len(question.works)}, those of the workloads"
         )
-    costs, amount = space.cost(point), of_runs(question)
-    objective = amount.of_layer(costs)
+    costs, objective = space.cost(point), of_runs(question).of_layer(space.known(point))
     layers = []
     for place, (work, mapped) in enumerate(zip(question.works, read.layers, strict=True)):
         problems = space.accelerator.problems(work, space.at(point), objective)
@@ -357,6 +353,11 @@ def _check(result: CodesignResult) -> None:
         for amount in question.limited:
             if amount.bound is not None and (used := accelerator.total(amount)) > amount.bound:
                 whose = "" if amount.workload is None else f" of {amount.workload}"
+                if is_requirement(amount.text):
+                    raise InputError(
+                        f"{at}: requirement {amount.text}{whose} is missed by "
+                        f"{number(used - amount.bound)}; allowed: accelerators that keep it"
+                    )
                 what = f"{amount.text}{whose} is {number(used)}"
                 raise InputError(
                     f"{at}: {what}; allowed: at most {number(amount.bound)}, the limit"

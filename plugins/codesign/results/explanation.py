@@ -11,6 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.directions import goal
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Quantity
 from ithaca.plugins.codesign.results.layers import (
@@ -58,6 +59,8 @@ def changes(result: CodesignResult, solve: Solve) -> tuple[Change, ...]:
             steps.append(Change(ChangeKind.HARDWARE, what, value, after.best.values[0], known))
     for percentage in RAISES:
         for place, limit in enumerate(result.question.limits):
+            if limit.required:
+                continue
             raised = Limit(limit.metric, limit.bound * (1 + Fraction(percentage, 100)))
             limits = (*result.question.limits[:place], raised, *result.question.limits[place + 1 :])
             again = solve(replace(result.question, limits=limits))
@@ -95,7 +98,7 @@ def _at(
     values = {**point, **other}
     space, limits = (
         question.space,
-        tuple(limit for limit in question.limits if question.of_runs(limit.expression)),
+        tuple(x for x in question.limits if x.required or question.of_runs(x.expression)),
     )
     alone = replace(space.only({name: (value,) for name, value in values.items()}), rules=())
     try:
@@ -154,6 +157,9 @@ def statements(result: CodesignResult) -> Iterator[str]:
         costs = ", ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         yield f"Costs: {costs}."
     for use in limit_uses(question, best):
+        if is_requirement(use.metric):
+            yield f"Requirement {use.metric}: it holds, with {number(use.slack)} to spare."
+            continue
         left = f"{number(use.slack)} left" if use.slack else "none is left"
         yield f"Limit {use.metric}: {number(use.used)} of {number(use.bound)} used, {left}."
     yield from _energy(question, best)

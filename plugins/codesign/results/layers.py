@@ -11,11 +11,13 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.design import Metric
+from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.hardware.kind import About
 from ithaca.plugins.codesign.formulations.kinds import ACCELERATORS
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.explanation import LimitUse
+from ithaca.results.wording import headed
 from ithaca.solver.conclusion import conclude
 from ithaca.studies.network.products import taken_together
 from ithaca.studies.network.result import PER_LAYER, LayerResult, NetworkResult, Total
@@ -125,7 +127,7 @@ def front_rows(
 
 def limit_uses(question: CodesignQuestion, accelerator: HardwarePoint) -> tuple[LimitUse, ...]:
     """Every limit, the one with the least left first; of totals of several workloads each by
-    itself."""
+    itself; of a requirement by how much it is kept."""
     uses = []
     for amount in question.limited:
         if amount.bound is not None:
@@ -134,14 +136,17 @@ def limit_uses(question: CodesignQuestion, accelerator: HardwarePoint) -> tuple[
                 if amount.workload is None or len(question.workloads) == 1
                 else f" of {amount.workload}"
             )
-            uses.append(LimitUse(amount.text + whose, accelerator.total(amount), amount.bound))
+            used, bound = accelerator.total(amount), amount.bound
+            if is_requirement(amount.text):
+                used, bound = used - bound, Fraction(0)
+            uses.append(LimitUse(amount.text + whose, used, bound))
     return tuple(sorted(uses, key=lambda use: use.slack_share or Fraction(0)))
 
 
 def objective_labels(question: CodesignQuestion) -> list[str]:
     """The objectives with their units."""
     metrics = [metric_of(question, objective.text) for objective in question.objectives]
-    return [f"{m.name} ({m.unit})" if m.unit else m.name for m in metrics]
+    return [headed(m.name, m.unit) for m in metrics]
 
 
 def metric_of(question: CodesignQuestion, text: str) -> Metric:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.directions import goal
+from ithaca.formulations.goals import is_requirement
 from ithaca.plugins.codesign.results.layers import cost_text, front_rows, limit_uses
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
 from ithaca.results.network_view import layers_view, left_out_facts
@@ -78,6 +79,9 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
         yield from layers_view(network, where)
         yield from left_out_facts(network.network)
     for use in limit_uses(question, best):
+        if is_requirement(use.metric):
+            yield Fact("required", use.metric)
+            continue
         share = f" ({percent(use.used / use.bound)})" if use.bound else ""
         used = cost_text(question, use.metric, use.used)
         yield Fact("limit", f"{used} of {number(use.bound)}{share}")

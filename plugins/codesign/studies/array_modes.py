@@ -1,7 +1,5 @@
 """Facts about the modes of networks whose layers share arrays, apart from their searches."""
 
-from __future__ import annotations
-
 from ithaca.studies.network.array_modes import ArrayMode
 
 SHARED = ArrayMode(False, ("arrays", "hardware on which every layer was solved"))

@@ -24,12 +24,12 @@ class HardwareBounds:
 
     def __init__(self, question: CodesignQuestion) -> None:
         self._space: HardwareSpace = question.space
-        #: Metrics of the hardware that are minimised or limited.
+        #: Names of the hardware alone that are minimised or limited.
         self._counted = sorted(
             {
                 name
                 for amount in question.amounts
-                for name in amount.expression.symbols & question.space.costs.keys()
+                for name in amount.expression.symbols & question.space.named.keys()
             }
         )
         limits = [
@@ -39,8 +39,8 @@ class HardwareBounds:
 
     def range(self, amount: Amount, box: Region) -> Interval:
         """Bounds of an amount of the hardware alone."""
-        costs = self._space.costs
-        ranges = {name: costs[name].range(box) for name in amount.expression.symbols}
+        named = self._space.named
+        ranges = {name: named[name].range(box) for name in amount.expression.symbols}
         try:
             return as_interval(amount.expression.evaluate(ranges, INTERVAL))
         except ZeroDivisionError:
@@ -68,7 +68,7 @@ class HardwareBounds:
         if isinstance(kept, Link):
             return kept.symbols
         return frozenset[str]().union(
-            *(self._space.costs[name].symbols for name in kept.expression.symbols)
+            *(self._space.named[name].symbols for name in kept.expression.symbols)
         )
 
     def admissible(self, box: Region, kept: Kept) -> bool:
@@ -92,7 +92,7 @@ class HardwareBounds:
             best = space.best(part)
             return [
                 *(best[name] for name in counted),
-                *(space.costs[name].range(part).low for name in self._counted),
+                *(space.named[name].range(part).low for name in self._counted),
             ]
 
         whole, most, chosen = key(box), -1.0, ""

@@ -80,7 +80,7 @@ class Candidates:
         """The figures of an accelerator, and its first amount of runs."""
         space = self.question.space
         amount = next(amount for amount in self.question.amounts if amount.shares)
-        return space.at(point), amount.of_layer(space.cost(point))
+        return space.at(point), amount.of_layer(space.known(point))
 
     def floor(self, point: Configuration, below: Bound = inf) -> Bound:
         """A bound of the first objective of an accelerator that takes no search; infinite where it
@@ -89,7 +89,7 @@ class Candidates:
             return inf
         amount = self.question.amounts[0]
         if not amount.shares:
-            return amount.of_layer(self.question.space.cost(point)).value({})
+            return amount.of_layer(self.question.space.known(point)).value({})
         return total(amount.shares, self.floors.layers(*self._of(point)))
 
     def judge(self, point: Configuration, below: Bound = inf) -> Bound:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
+from ithaca.plugins.codesign.studies.hypervolume import nondominated_by
 from ithaca.plugins.codesign.studies.question import Amount
-from ithaca.studies.hypervolume import nondominated_by
 
 #: A mapping of a layer: its design's number, configuration, and what it counts of every amount.
 Choice = tuple[int, Configuration, tuple[Fraction, ...]]

@@ -14,12 +14,12 @@ import numpy as np
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
+from ithaca.plugins.codesign.studies.hypervolume import nondominated
 from ithaca.plugins.codesign.studies.layer_cache import Ask, LayerCache
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
 from ithaca.plugins.codesign.studies.result import HardwarePoint
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.solution import Solution
-from ithaca.studies.hypervolume import nondominated
 
 #: Excess of an accelerator that breaks a rule, or that some layer cannot run on; stands for its
 #: objectives.
@@ -156,7 +156,7 @@ class HardwareEvaluator:
         own = self._shares(bare, whole=False)
         if any(share > 1 for share in own):
             return None, own
-        objective = self.lead.of_layer(bare.costs)
+        objective = self.lead.of_layer(bare.known)
         for work in question.works:
             run = self.bank.run(work, figures, objective)
             answer = self.bank.best(run, self._options)

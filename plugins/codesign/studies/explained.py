@@ -108,7 +108,7 @@ def _predictions(
     if incumbent.hardware is None:
         return
     lead, space = evaluator.lead, evaluator.question.space
-    objective, figures = lead.of_layer(incumbent.hardware.costs), space.at(incumbent.point)
+    objective, figures = lead.of_layer(incumbent.hardware.known), space.at(incumbent.point)
     runs = [
         share * objective.value(s.metrics)
         for share, s in zip(lead.shares, incumbent.hardware.layers, strict=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Objective
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
-from ithaca.plugins.codesign.studies.question import CodesignQuestion
+from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.plugins.codesign.studies.search import BoxSearch
 from ithaca.solver.certificate import Status
 from ithaca.solver.executor import Executor
@@ -16,12 +16,69 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 
 
+def _cases(question: CodesignQuestion) -> list[tuple[Limit, Amount]]:
+    """The limits as amounts; those on runs once for each workload."""
+    limits = question.limits
+    return [(limit, amount) for limit in limits for amount in question.amounts_of(limit)]
+
+
+def _minimising(
+    question: CodesignQuestion, amount: Amount, others: tuple[Limit, ...]
+) -> CodesignQuestion:
+    """The question that minimises what is limited, of a workload run once, or of the hardware
+    alone, under other limits."""
+    name = amount.workload
+    works = tuple(replace(w, weight=Fraction(name in (None, w.workload))) for w in question.works)
+    objective = Objective(amount.text, amount.expression, summed=amount.workload is not None)
+    return CodesignQuestion(question.space, works, (objective,), others)
+
+
+def _smallest(least: Fraction, limit: Limit, amount: Amount) -> Fraction:
+    """The bound of a limit that could be met, or by how much a requirement is missed, where its
+    amount is so large at least."""
+    assert amount.bound is not None
+    return least - amount.bound + limit.bound
+
+
+#: Accelerators from which on limits are compared with bounds that take no search, first.
+MANY = 4096
+
+
+def beyond(
+    question: CodesignQuestion, bank: LayerCache, options: SolveOptions, executor: Executor
+) -> tuple[Shortfall, ...]:
+    """The limits that no accelerator of the space keeps whatever the other limits are, as bounds
+    tell that take no search: each with that bound.
+
+    Parameters
+    ----------
+    question : CodesignQuestion
+        A question that no accelerator answers.
+    bank : LayerCache
+        Answers of layers known already.
+    options : SolveOptions
+        How far to search.
+    executor : Executor
+        Solves layers.
+    """
+    faults = []
+    for limit, amount in _cases(question):
+        free = _minimising(question, amount, ())
+        floor = BoxSearch(free, bank, options, executor=executor).floor()
+        least = None if floor is None else _smallest(floor, limit, amount)
+        if least is not None and least > limit.bound:
+            name = amount.workload or question.space.name
+            faults.append(Shortfall(limit.metric, limit.bound, least, False, False, name))
+    return tuple(faults)
+
+
 def shortfalls(
     question: CodesignQuestion, bank: LayerCache, options: SolveOptions, executor: Executor
 ) -> tuple[Shortfall, ...]:
     """The limits of a question that no accelerator answers, and what each would have to be.
 
-    Each is minimised under the other limits: raising it alone to that helps. If no single one
+    In large spaces those come first that bounds without a search tell (`beyond`). Else each is
+    minimised under the other limits: raising it alone to that helps. If no single one
     helps, those are named that cannot be met even without the others: none, if limits contradict
     each other or layers run nowhere. A limit on runs is one of each workload, which is named
     instead of the space; of several, each has a least of its own, which need not suffice. What was
@@ -39,40 +96,35 @@ def shortfalls(
         Solves layers.
     """
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
-    cases = [
-        (limit, name)
-        for limit in limits
-        for name in (question.workloads if question.of_runs(limit.expression) else (None,))
-    ]
+    cases = _cases(question)
     left = 2 * len(cases)
 
-    def least(limit: Limit, workload: str | None, others: tuple[Limit, ...]) -> Shortfall | None:
+    def least(limit: Limit, amount: Amount, others: tuple[Limit, ...]) -> Shortfall | None:
         nonlocal left
-        works = tuple(
-            replace(w, weight=Fraction(workload in (None, w.workload))) for w in question.works
-        )
-        relaxed = CodesignQuestion(
-            question.space, works, (Objective(limit.metric, limit.expression),), others
-        )
+        relaxed = _minimising(question, amount, others)
         result = BoxSearch(relaxed, bank, budget.share(left), executor=executor).run()
         left -= 1
-        bound, status = result.certificate.lower_bound, result.certificate.status
+        floor, status = result.certificate.lower_bound, result.certificate.status
+        bound = None if floor is None else _smallest(floor, limit, amount)
         met = bound is not None and bound <= limit.bound
         if status is Status.INFEASIBLE or (status is Status.OPTIMAL and met):
             return None
         if met or (result.best is None and others):
             bound = None
+        workload = amount.workload
         proven = status is Status.OPTIMAL and (workload is None or len(question.workloads) == 1)
-        name = question.space.name if workload is None else workload
+        name = workload or question.space.name
         return Shortfall(
             limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name
         )
 
+    if question.space.box.count > MANY and (seen := beyond(question, bank, options, executor)):
+        return seen
     faults: list[Shortfall] = []
     for kept in (True, False) if len(limits) > 1 else (False,):
         tried = (
-            least(limit, name, tuple(o for o in limits if kept and o is not limit))
-            for limit, name in cases
+            least(limit, amount, tuple(o for o in limits if kept and o is not limit))
+            for limit, amount in cases
         )
         known = [each for each in tried if each is not None]
         faults += (

@@ -49,9 +49,9 @@ def _worse(question: CodesignQuestion, quantity: Quantity) -> set[int | None]:
             effects.add(_times(_direction(figure, quantity, space.box), WORTH.get(trend)))
     for directions in question.directions:
         for name, direction in directions.items():
-            if name in space.costs and quantity.name in space.costs[name].symbols:
+            if name in space.named and quantity.name in space.named[name].symbols:
                 effects.add(
-                    _times(_direction(space.costs[name], quantity, space.box), direction or None)
+                    _times(_direction(space.named[name], quantity, space.box), direction or None)
                 )
     return effects
 

@@ -44,7 +44,7 @@ def combined(
         Each a solution for every layer, in the order of the question.
     """
     space = question.space
-    figures, costs = space.at(point), space.cost(point)
+    figures, costs = space.at(point), space.known(point)
     amounts = [amount for amount in question.amounts if amount.shares]
     taken = [amount.of_layer(costs) for amount in amounts]
     objectives = {objective.expression: objective for objective in taken}
@@ -93,7 +93,7 @@ def certified(
     )
     figures, objective, layers = (
         space.at(accelerator.point),
-        question.amounts[place].of_layer(accelerator.costs),
+        question.amounts[place].of_layer(accelerator.known),
         [],
     )
     alike = all(

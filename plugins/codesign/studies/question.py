@@ -12,14 +12,21 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.domains import Guard, all_divisors
-from ithaca.formulations.algebra.expression import Expression, Symbol
+from ithaca.formulations.algebra.expression import (
+    Constant,
+    Expression,
+    Symbol,
+    add,
+    multiply,
+    summands,
+)
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds, trends
-from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.goals import is_requirement, read_limited
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.problem import Limit, Objective, read_objective
 from ithaca.formulations.region import Region
-from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.formulations.space import HARDWARE, HardwareSpace
 from ithaca.studies.network.products import Factors, check_products, factors_of, multiplies
 from ithaca.studies.scale import check_distinct, wording
 from ithaca.workloads.networks.network import share_of
@@ -62,7 +69,8 @@ class Amount:
             at = ", ".join(f"{name} = {number(value)}" for name, value in sorted(known.items()))
             allowed = "divisors that are positive"
             raise InputError(f"{self.text} divides by 0 at {at}; allowed: {allowed}") from None
-        text = self.text if expression == self.expression else wording(expression)
+        stated = expression == self.expression and not is_requirement(self.text)
+        text = self.text if stated else wording(expression)
         kept = {*all_divisors(expression)}
         cancelled = tuple(d for d in under if d.symbols and d not in kept)
         return Objective(text, expression, summed=self.factors is None, divisors=cancelled)
@@ -111,7 +119,7 @@ class CodesignQuestion:
 
     def of_runs(self, expression: Expression) -> bool:
         """Whether an expression depends on mappings, not on the hardware alone."""
-        return bool(expression.symbols - self.space.costs.keys())
+        return bool(self.space.in_full(expression).symbols - self.space.named.keys())
 
     @cached_property
     def minimised(self) -> tuple[Amount, ...]:
@@ -127,7 +135,7 @@ class CodesignQuestion:
         degree = 1
         if len(self.works) == 1 and factors is not None:  # of one layer it is a multiple of a run's
             degree, factors = factors.degree, None
-        if factors is not None and factors.symbols & self.space.costs.keys():
+        if factors is not None and factors.symbols & self.space.named.keys():
             factors = None
         shares = tuple(work.factor**degree for work in self.works)
         return replace(plain, shares=shares, factors=factors, degree=degree)
@@ -146,15 +154,15 @@ class CodesignQuestion:
         of two sums."""
         if len(self.works) == 1:
             return
-        costs, names = self.space.costs.keys(), self.space.accelerator.metrics.keys()
+        own, names = self.space.named.keys(), self.space.accelerator.metrics.keys()
         for objective, amount in zip(self.objectives, self.minimised, strict=True):
             if amount.factors is None or len(self.objectives) > 1 or objective.then is not None:
-                check_products(objective, names, costs)
+                check_products(objective, names, own)
         for limit in self.limits:
-            if multiplies(limit.expression, names, costs):
+            if multiplies(self.space.in_full(limit.expression), names, own):
                 raise InputError(
-                    f"--limit '{limit.metric}' is no sum over {len(self.works)} layers; allowed: "
-                    "limits on metrics of layers that add up"
+                    f"{limit.option} '{limit.metric}' is no sum over {len(self.works)} layers; "
+                    "allowed: metrics of layers that add up"
                 )
 
     @cached_property
@@ -165,30 +173,44 @@ class CodesignQuestion:
         accelerators must run them all.
         """
         amounts = [self._amount(objective, bound) for objective, bound in self.before]
-        for limit in self.limits:
-            if not self.of_runs(limit.expression):
-                amounts.append(Amount(limit.metric, limit.expression, bound=limit.bound))
-                continue
-            for name in self.workloads:
-                shares = tuple(
-                    Fraction(work.count if work.workload == name else 0) for work in self.works
-                )
-                amounts.append(
-                    Amount(
-                        limit.metric,
-                        limit.expression,
-                        shares,
-                        limit.bound,
-                        name,
-                        divisors=limit.divisors,
-                    )
-                )
+        amounts += [amount for limit in self.limits for amount in self.amounts_of(limit)]
         counted = (*self.minimised, *amounts)
         idle = [not any(a.shares and a.shares[n] for a in counted) for n in range(len(self.works))]
         if any(idle):
             name = next(iter(self.space.accelerator.metrics))
             amounts.append(Amount(name, Symbol(name), tuple(Fraction(each) for each in idle)))
         return tuple(amounts)
+
+    def amounts_of(self, limit: Limit) -> list[Amount]:
+        """A limit or requirement as amounts: one of the hardware alone, else one for each workload.
+
+        Of a requirement terms of runs are summed over the runs of a workload; numbers, and terms of
+        the hardware, count once. An equation holds both ways.
+        """
+        whole, amounts = self.space.in_full(limit.expression), list[Amount]()
+        if not self.of_runs(whole):
+            return [Amount(limit.metric, whole, bound=limit.bound)]
+        under = tuple(map(self.space.in_full, limit.divisors))
+        for name in self.workloads:
+            shares = tuple(
+                Fraction(work.count if work.workload == name else 0) for work in self.works
+            )
+            for excess in limit.excesses:
+                summed, bound = self.space.in_full(excess), limit.bound
+                if limit.required:
+                    summed, bound = self._apart(summed, sum(shares))
+                amounts.append(Amount(limit.metric, summed, shares, bound, name, divisors=under))
+        return amounts
+
+    def _apart(self, excess: Expression, runs: Fraction | int) -> tuple[Expression, Fraction]:
+        """The expression of a run, and the bound of its sum over so many runs, that say of an
+        excess that it is not above 0."""
+        terms, own = summands(excess), self.space.named.keys()
+        once = add(*(term for term in terms if term.symbols <= own))
+        summed = add(*(term for term in terms if not term.symbols <= own))
+        if isinstance(once, Constant):
+            return summed, -once.value
+        return add(summed, multiply(Fraction(1, runs), once)), Fraction(0)
 
     @cached_property
     def amounts(self) -> tuple[Amount, ...]:
@@ -200,11 +222,11 @@ class CodesignQuestion:
         """The monotonicity of every amount of runs in each metric: it never falls (1), never rises
         (-1), or neither is known (0)."""
         box = self.space.box
-        spans = {name: figure.range(box) for name, figure in self.space.costs.items()}
+        named = self.space.named
         each_amount = []
         for amount in self.amounts:
             ranges = {
-                name: spans.get(name, Interval(Fraction(0), HUGE))
+                name: named[name].range(box) if name in named else Interval(Fraction(0), HUGE)
                 for name in amount.expression.symbols
             }
             moves = trends(amount.expression, ranges)
@@ -223,9 +245,9 @@ class CodesignQuestion:
         space, names = self.space, set(self.space.mixed)
         for amount, moves in zip(self.amounts, self.directions, strict=True):
             for name, direction in moves.items() if amount.shares else ():
-                if name in space.costs and direction == 0:
-                    names |= space.costs[name].symbols
-                if name not in space.costs and direction != 1:
+                if name in space.named and direction == 0:
+                    names |= space.named[name].symbols
+                if name not in space.named and direction != 1:
                     figures = (
                         f
                         for key, f in space.figures.items()
@@ -252,12 +274,12 @@ class CodesignQuestion:
             (n, d) for p in places if self.amounts[p].shares for n, d in self.directions[p].items()
         ]
         falling = {
-            name for name, direction in moves if name not in self.space.costs and direction != 1
+            name for name, direction in moves if name not in self.space.named and direction != 1
         }
         place = next(place for place, amount in enumerate(self.amounts) if amount.shares)
         figures, objective = (
             self.space.at(point),
-            self.amounts[place].of_layer(self.space.cost(point)),
+            self.amounts[place].of_layer(self.space.known(point)),
         )
         for work in self.works:
             for problem in self.space.accelerator.problems(work, figures, objective):
@@ -266,7 +288,7 @@ class CodesignQuestion:
 
     def best_costs(self, place: int, box: Region) -> dict[str, Fraction]:
         """The costs in an amount of runs at that end of a box where the amount is least."""
-        moves, costs = self.directions[place], self.space.costs
+        moves, costs = self.directions[place], self.space.named
         spans = {
             name: (costs[name].range(box), move) for name, move in moves.items() if name in costs
         }
@@ -298,7 +320,7 @@ def make_question(
     InputError
         If there are no layers or objectives, metrics are not known, or objectives are repeated.
     """
-    known = [*space.accelerator.metrics, *space.costs]
+    known = space.vocabulary
     if not works:
         raise InputError(f"space {space.name}: there are no layers; allowed: at least one workload")
     metrics = space.accelerator.metrics
@@ -306,20 +328,38 @@ def make_question(
     if not parsed:
         raise InputError("--objective is missing; allowed: an expression over " + ", ".join(known))
     check_distinct(parsed)
-    read = []
-    for text, bound in (limits or {}).items():
-        parse_expression(text, where="--limit", allowed=known)
-        read.append(Limit(text, Fraction(bound)))
+    read = tuple(Limit(text, Fraction(bound)) for text, bound in (limits or {}).items())
+    twice = {q.name for q in space.quantities} & space.accelerator.metrics.keys()
+    for limit in read:
+        names = read_limited(limit.metric, limit.option, known).symbols & twice
+        if limit.required and names:
+            raise InputError(
+                f"--require: {quoted(limit.metric)} names {min(names)}, which is a metric of "
+                f"layers and a quantity of space {space.name}; allowed: {HARDWARE}{min(names)}, "
+                "the quantity"
+            )
     layers = tuple(part for work in works for part in space.accelerator.stages(work))
-    question = CodesignQuestion(space, layers, parsed, tuple(read))
+    objectives_in_full = tuple(_in_full(space, objective) for objective in parsed)
+    question = CodesignQuestion(space, layers, objectives_in_full, read)
     question.check_products()
     _check_costs(question)
     return question
 
 
+def _in_full(space: HardwareSpace, objective: Objective) -> Objective:
+    """An objective with quantities by their full names."""
+    return replace(
+        objective,
+        expression=space.in_full(objective.expression),
+        divisors=tuple(map(space.in_full, objective.divisors)),
+        then=None if objective.then is None else _in_full(space, objective.then),
+    )
+
+
 def _check_costs(question: CodesignQuestion) -> None:
     """Refuse division by what hardware alone makes 0; other divisors are the layers' problems'."""
-    costs, box = question.space.costs, question.space.box
+    space, box = question.space, question.space.box
+    costs = space.named
 
     def reach(divisor: Expression) -> Interval | None:
         if divisor.symbols - costs.keys():
@@ -329,9 +369,9 @@ def _check_costs(question: CodesignQuestion) -> None:
     ordered = [each for objective in question.objectives for each in objective.order]
     terms: list[tuple[str, Objective | Limit]] = [
         *((f"--objective: {quoted(each.text)}", each) for each in ordered),
-        *((f"--limit: {quoted(each.metric)}", each) for each in question.limits),
+        *((f"{each.option}: {quoted(each.metric)}", each) for each in question.limits),
     ]
     for what, each in terms:
-        every = (*each.divisors, *all_divisors(each.expression))
+        every = [*map(space.in_full, (*each.divisors, *all_divisors(each.expression)))]
         runs = question.of_runs(each.expression)  # the layers' problems know what their metrics are
         Guard(reach).check([d for d in every if not runs or d.symbols <= costs.keys()], what)

@@ -13,12 +13,14 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.limits import typed_unit
 from ithaca.formulations.region import Region
-from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.formulations.space import HARDWARE, HardwareSpace
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.solver.certificate import OWN, Certificate, Status
+from ithaca.solver.reasons import explain
 from ithaca.solver.runs import not_run
-from ithaca.solver.shortfall import Shortfall, explain
+from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.result import NetworkResult
@@ -41,14 +43,19 @@ class HardwarePoint:
     def __repr__(self) -> str:
         return f"<HardwarePoint {dict(self.point)}: {', '.join(map(number, self.values))}>"
 
+    @property
+    def known(self) -> dict[str, Fraction]:
+        """Costs, and quantities by their full names."""
+        return {**{HARDWARE + n: Fraction(value) for n, value in self.point.items()}, **self.costs}
+
     def total(self, amount: Amount) -> Fraction:
         """An amount, by the Fraction reference."""
         if not amount.shares:
-            return amount.of_layer(self.costs).value({})
+            return amount.of_layer(self.known).value({})
         if amount.factors is not None:
             runs = zip(amount.shares, (layer.metrics for layer in self.layers), strict=True)
             return amount.factors.value(amount.factors.over([*runs]))
-        objective, pairs = amount.of_layer(self.costs), zip(amount.shares, self.layers, strict=True)
+        objective, pairs = amount.of_layer(self.known), zip(amount.shares, self.layers, strict=True)
         return sum(
             (share * objective.value(solution.metrics) for share, solution in pairs if share),
             Fraction(0),
@@ -226,8 +233,9 @@ class CodesignResult(NetworksAnswer):
         if self.best is not None:
             return ""
         space, limits = self.question.space, self.question.limits
+        metrics = space.metrics
         own = [
-            f"{limit.metric} to {number(limit.bound)}"
+            f"{limit.metric} to {number(limit.bound)} {typed_unit(limit.metric, metrics)}".rstrip()
             for limit in limits
             if space.limits.get(limit.metric) == limit.bound
         ]
@@ -237,7 +245,8 @@ class CodesignResult(NetworksAnswer):
         if not self.shortfalls and len(limits) < 2:
             return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
         spaces = {each.design for each in self.shortfalls}
-        return f"infeasible: {'; '.join(explain(self.shortfalls, len(spaces)))}{inherited}"
+        why = "; ".join(explain(self.shortfalls, len(spaces), metrics))
+        return f"infeasible: {why}{inherited}"
 
 
 #: Open boxes that a result lists.

@@ -198,10 +198,11 @@ class BoxSearch:
         """Solve layers of a box until it is closed, another one is more promising, or all are
         solved."""
         if node.figures is None and not self._prepare(node):
-            mixed = [
-                q.name for q in self.question.space.quantities if q.name in self.question.enumerated
-            ]
+            names = [quantity.name for quantity in self.question.space.quantities]
+            mixed = [name for name in names if name in self.question.enumerated]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
+            return
+        if self._closed(node):
             return
         early = not self.points and self._boxes <= BOUNDED and not self._half.over
         if (self.points or early) and self._behind(node):
@@ -360,7 +361,7 @@ class BoxSearch:
         every = [place for place, amount in enumerate(question.amounts) if amount.shares]
         answers: dict[int, dict[int, LayerAnswer]] = {}
         for place in every:
-            objective = question.amounts[place].of_layer(costs)
+            objective = question.amounts[place].of_layer(space.known(point))
             counted = [layer for layer, share in enumerate(question.amounts[place].shares) if share]
             answers[place] = {
                 n: self.bank.answer(self.bank.run(question.works[n], figures, objective))
@@ -386,6 +387,15 @@ class BoxSearch:
         return mappings is not None
 
     # -- what comes of it --------------------------------------------------------------
+
+    def floor(self) -> Fraction | None:
+        """A bound of the first objective over all accelerators that takes no search; None if there
+        is none."""
+        if self._open:
+            _, node = self._open.pop()
+            self._prepare(node)
+            self._push(node)
+        return self.lower_bound
 
     @property
     def lower_bound(self) -> Fraction | None:

@@ -28,13 +28,17 @@ ROUNDS, DIGITS = 8, 3
 def apart(question: CodesignQuestion) -> tuple[Amount, ...]:
     """The limits on totals of runs of anything but the first objective."""
     first = question.amounts[0].expression
-    return tuple(a for a in question.limited if a.shares and a.bound and a.expression != first)
+    return tuple(
+        a
+        for a in question.limited
+        if a.shares and a.bound is not None and a.bound > 0 and a.expression != first
+    )
 
 
 def limits_note(question: CodesignQuestion) -> str:
     """A note, in words, on the amounts that a search begins by minimising, as limits apart from the
     first objective bound them; empty without such limits."""
-    names = ", ".join(dict.fromkeys(amount.text for amount in apart(question)))
+    names = ", ".join(dict.fromkeys(wording(amount.expression) for amount in apart(question)))
     return f", begun with least {names}" if names else ""
 
 

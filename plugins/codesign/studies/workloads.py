@@ -17,12 +17,12 @@ from ithaca.files.numbers import DECIMAL
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.hardware.accelerator import Work
 from ithaca.studies.network.problems import only_layers
-from ithaca.workloads.layer_files import read_layers
+from ithaca.workloads.layer_files import read_layers, states_extents
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.find import find_network, network_names
 from ithaca.workloads.networks.network import Layer, Network
-from ithaca.workloads.networks.tables import states_extents
+from ithaca.workloads.networks.several import read_part
 
 #: A workload: what it is called or where it is, or itself.
 Workload = str | LoopNest | Network
@@ -70,29 +70,41 @@ def find_workloads(
         The layers, those of one workload together.
     """
     works: list[Work] = []
-    left = dict(sizes or {})
-    for each, weight in weighted(workloads):
-        if each in workload_names():
-            known = workload(str(each)).settings
-            left = {name: n for name, n in left.items() if name not in known}
-            each = workload(str(each), {n: v for n, v in (sizes or {}).items() if n in known})
+    for each, weight in sized(workloads, sizes or {}):
         own = tuple(_works(each, layers))
         if own[0].workload in {work.workload for work in works}:
             raise InputError(
                 f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
             )
         works += (replace(work, weight=weight) for work in own)
-    if left:
-        raise InputError(
-            f"--sizes: no workload has {quoted(next(iter(left)))}; allowed: loops and parameters "
-            "of loop nests (ithaca list workloads) among the workloads"
-        )
     if not works:
         raise InputError(
             "--workload is missing; allowed: a network such as "
             f"{', '.join(network_names())}, or a file"
         )
     return tuple(works)
+
+
+def sized(
+    workloads: Sequence[Workload] | Mapping[Any, object], sizes: Mapping[str, int]
+) -> list[tuple[Workload, Fraction]]:
+    """Workloads with what each counts; loop nests of the library have the sizes that are theirs.
+
+    Raises `InputError` if there is a size of none.
+    """
+    read, left = list[tuple[Workload, Fraction]](), dict(sizes)
+    for each, weight in weighted(workloads):
+        if each in workload_names():
+            known = workload(str(each)).settings
+            left = {name: n for name, n in left.items() if name not in known}
+            each = workload(str(each), {n: v for n, v in sizes.items() if n in known})
+        read.append((each, weight))
+    if left:
+        raise InputError(
+            f"--sizes: no workload has {quoted(next(iter(left)))}; allowed: loops and parameters "
+            "of loop nests (ithaca list workloads) among the workloads"
+        )
+    return read
 
 
 def weighted(
@@ -122,41 +134,38 @@ def positive_weight(workload: Workload, weight: object) -> Fraction:
 
 def _works(workload: Workload, layers: Sequence[str]) -> Iterator[Work]:
     """The layers of a workload."""
-    own = None
-    if isinstance(workload, str) and workload in LAYER_FILES:
-        own = Path(str(files(__package__).joinpath(f"{workload}.csv")))
-    elif isinstance(workload, str) and workload.lower().endswith(".csv"):
-        own = Path(workload) if states_extents(Path(workload)) else None
-    if own is not None:
-        read = read_layers(own)
-        rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
-        if len(rows) < len(read):
-            raise refuse(
-                own,
-                "column 'name' has the same name in several rows; "
-                "allowed: names that differ, or none",
-            )
-        nests = tuple(Layer(name, row.nest, 1, (name,)) for name, row in rows.items())
-        chosen = only_layers(Network(own.stem, nests), layers)
-        for layer in chosen.layers:
-            stored = rows[layer.name].stored
-            yield Work(
-                layer.name,
-                layer.nest,
-                workload=own.stem,
-                stored=stored,
-                omitted=chosen.unsupported,
-            )
-        return
-    network = only_layers(_network(workload), layers)
+    network, stored = network_of(workload, layers)
     for layer in network.layers:
         yield Work(
             layer.name,
             layer.nest,
             layer.count,
             workload=network.name,
+            stored=stored.get(layer.name, ()),
             omitted=network.unsupported,
         )
+
+
+def network_of(workload: Workload, layers: Sequence[str]) -> tuple[Network, Mapping[str, Stored]]:
+    """The layers of a workload that patterns name, and extents of tensors in memory by layer, where
+    a file states them."""
+    own = None
+    if isinstance(workload, str) and workload in LAYER_FILES:
+        own = Path(str(files(__package__).joinpath(f"{workload}.csv")))
+    elif isinstance(workload, str) and workload.lower().endswith(".csv"):
+        own = Path(workload) if states_extents(Path(workload)) else None
+    if own is None:
+        return only_layers(_network(workload), layers), {}
+    read = read_layers(own)
+    rows = {row.cells.get("name") or f"layer{place}": row for place, row in enumerate(read, 1)}
+    if len(rows) < len(read):
+        raise refuse(
+            own,
+            "column 'name' has the same name in several rows; allowed: names that differ, or none",
+        )
+    nests = tuple(Layer(name, row.nest, 1, (name,)) for name, row in rows.items())
+    stored = {name: row.stored for name, row in rows.items()}
+    return only_layers(Network(own.stem, nests), layers), stored
 
 
 def _network(workload: Workload) -> Network:
@@ -169,7 +178,9 @@ def _network(workload: Workload) -> Network:
         others = (
             f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
         )
-        return find_network(str(workload), files=others)
+        part = read_part(str(workload))
+        network = find_network(part.source, dict(part.sizes), files=others, phase=part.phase)
+        return network if part.source == part.label else replace(network, name=part.label)
 
 
 def _nest(text: str) -> LoopNest | None:

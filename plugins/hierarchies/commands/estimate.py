@@ -1,7 +1,5 @@
 """``ithaca estimate``: energies of an architecture, as a table beside it."""
 
-from __future__ import annotations
-
 from ithaca.commands.plain import line
 from ithaca.commands.typed import calls
 from ithaca.plugins.hierarchies.commands.estimating import estimate as estimate_energies

@@ -74,6 +74,11 @@ def estimate(
     ------
     InputError
         If a file cannot be read, no estimator is installed, or none knows a component.
+
+    Examples
+    --------
+    >>> ithaca.estimate("arch.yaml")  # doctest: +SKIP
+    'wrote ert.yaml: ...'
     """
     file, document = architecture_document(arch)
     if isinstance(document, dict) and document.get("ERT") is not None:

@@ -12,7 +12,13 @@ from ithaca.plugins.hierarchies.formulations.library import architecture_names, 
 
 
 def list_architectures() -> tuple[Architecture, ...]:
-    """The memory hierarchies that come with Ithaca."""
+    """The memory hierarchies that come with Ithaca.
+
+    Examples
+    --------
+    >>> ithaca.list_architectures()[0]
+    <Architecture dmazerunner-256: DRAM, SPM, RF, mac>
+    """
     return tuple(map(find_architecture, architecture_names()))
 
 

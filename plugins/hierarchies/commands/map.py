@@ -1,7 +1,5 @@
 """``ithaca map``: the proven-best mapping onto a memory hierarchy, or those of many layers."""
 
-from __future__ import annotations
-
 from ithaca.commands.plain import printed
 from ithaca.commands.typed import calls
 from ithaca.plugins.hierarchies.commands.mapping import map as map_problem

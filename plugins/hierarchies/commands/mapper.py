@@ -18,7 +18,11 @@ from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED
 from ithaca.files.writing import check_folder, document_text, write_folder
 from ithaca.formulations import problem as problems
-from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest, mapping_obstacles
+from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import (
+    MappedNest,
+    format_obstacles,
+    mapping_obstacles,
+)
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import PREFIX, mapper_files
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
@@ -39,7 +43,10 @@ def timeloop_mapper(
     *,
     objective: Annotated[
         str | problems.Objective | None,
-        Option("--objective", help="What to minimise; default: the mapper's metrics, in order."),
+        Option(
+            "--objective",
+            help="Metric or expression to minimise. Default: the mapper's metrics, in order.",
+        ),
     ] = None,
     output: Annotated[
         str | PathLike[str],
@@ -54,10 +61,17 @@ def timeloop_mapper(
     Writes ``timeloop-mapper.map.yaml``, ``.map.txt`` and ``.stats.txt``, and the answer as
     ``.result.json``, which `ithaca.load` reads. Raises `InputError` if a
     file cannot be read, says what is not supported, or the tool could not read the mapping.
+
+    Examples
+    --------
+    >>> ithaca.timeloop_mapper(["arch.yaml", "prob.yaml"]).value  # doctest: +SKIP
+    Fraction(10392, 1)
     """
     paths = [files] if isinstance(files, str | PathLike) else files
     mapper = read_mapper_files(paths)
     check_folder(Path(output), [f"{PREFIX}.map.yaml"])
+    if unable := next(format_obstacles(mapper.nest), None):
+        raise InputError(f"Timeloop cannot express the mapping: {unable}, or ithaca map")
     options = HierarchyOptions(arch=mapper.architecture, bypass="free", divisors_only=True)
     question = MappingQuestion.read(options, objective or mapper.objective)
     rows = question.problems(mapper.nest)

@@ -1,7 +1,5 @@
 """``ithaca match``: the matches printed, and written to files."""
 
-from __future__ import annotations
-
 from ithaca.commands.conclusion import Outputs
 from ithaca.commands.plain import printed
 from ithaca.commands.typed import calls

@@ -210,7 +210,7 @@ def match(
         str,
         Option(
             "--intrinsic",
-            help="gemm, gemv, dot, conv2d, or one of your own: 'l[i,j] += m[i,k] * n[k,j]'.",
+            help="Tensor unit: gemm, gemv, dot, conv2d, or your own: 'l[i,j] += m[i,k] * n[k,j]'.",
         ),
     ] = "gemm",
     intrinsic_sizes: Annotated[
@@ -234,7 +234,7 @@ def match(
         bool,
         Option(
             "--partial",
-            help="Where there is no match, let loops of the intrinsic be idle: the fewest.",
+            help="If nothing matches, leave as few of the unit's loops idle as possible.",
         ),
     ] = False,
     sizes: Sizes = None,
@@ -243,6 +243,11 @@ def match(
     """List every legal way to run a workload on an intrinsic.
 
     Each choice binds loops of the workload to all loops of the intrinsic; the list is complete.
+
+    Examples
+    --------
+    >>> ithaca.match("mm", intrinsic="gemm", i=64, j=64, k=64)
+    <Matches: mm (i=64, j=64, k=64) on gemm: 1 choice>
     """
     own = parse_extents(sizes, extents)
     nest = read_nest(workload, own)

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from ithaca.commands.api.live_line import note
 from ithaca.commands.api.opening import is_result
-from ithaca.commands.api.points import EvaluatedPoints, checked
+from ithaca.commands.api.points import EvaluatedPoints, checked_points, in_time, numbers_of
 from ithaca.files.answer import Answer
-from ithaca.files.csv_text import Rows, unread_columns
+from ithaca.files.clock import made_in_time
+from ithaca.files.csv_text import unread_columns
 from ithaca.files.errors import InputError
 from ithaca.files.messages import printable
 from ithaca.files.numbers import percent
-from ithaca.files.words import parse_choice
+from ithaca.files.words import Rows, parse_choice
 from ithaca.files.writing import write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -64,7 +66,7 @@ class MappedPoints(EvaluatedPoints):
 
     @property
     def failure(self) -> str:
-        return "" if self.comparison is None else self.comparison.failure
+        return super().failure or ("" if self.comparison is None else self.comparison.failure)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -146,18 +148,17 @@ def read(
                 f"{edition}; allowed: none beside it"
             )
         mapped: tuple[SpatialPoint, ...] = ()
-        rows = evaluate_layers(file, hierarchy, TILED[edition])
+        layers, complete = made_in_time(partial(evaluate_layers, file, hierarchy, TILED[edition]))
+        rows = tuple(layers)
     else:
         beside = file is not None and architecture in architecture_names()
         where = file.parent if beside and file is not None else Path(architecture)
         folder = where if where.is_dir() else where.parent
-        mapped = load_points(points, hierarchy, folder if nest is None else nest)
-        rows = evaluate_points(mapped)
+        load = partial(load_points, points, hierarchy, folder if nest is None else nest)
+        mapped, rows, complete = in_time(load, evaluate_points)
         for line in _remarks(file, hierarchy, mapped, rows):
             note(line)
-    return MappedPoints(
-        tuple(str(number) for number in range(1, len(rows) + 1)), tuple(rows), mapped
-    )
+    return MappedPoints(numbers_of(rows), rows, mapped, complete=complete)
 
 
 def _remarks(
@@ -237,10 +238,9 @@ def evaluated(solutions: Sequence[tuple[str, Solution]]) -> MappedPoints:
         for _, s in solutions
         if isinstance(s.problem.design, SpatialDesign) and s.configuration is not None
     )
-    whole = len(points) == len(solutions)
-    return MappedPoints(
-        tuple(name for name, _ in solutions), checked(solutions), points if whole else ()
-    )
+    whole, checked = len(points) == len(solutions), checked_points(solutions)
+    mapped = points[: len(checked.rows)] if whole else ()
+    return MappedPoints(checked.names, checked.rows, mapped, complete=checked.complete)
 
 
 def text(points: Sequence[tuple[SpatialDesign, Configuration]]) -> str:

@@ -49,4 +49,5 @@ def timeloop_mapper(
     draws = (
         [] if mapped is None or plot is None else [(plot, partial(save_plot, energy_bars(mapped)))]
     )
-    conclude(result, OutputOptions(printed.loops, printed.as_json), *draws, also=also)
+    own = OutputOptions(printed.loops, printed.as_json, verbose=not printed.as_json)
+    conclude(result, own, *draws, also=also)

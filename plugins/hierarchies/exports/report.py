@@ -26,6 +26,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.drawing import LevelWait, waits, working
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Mapped
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign, mapping_design
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.results.view import Table
 
 #: Widths of the drawing for broad pages and for narrow, the height of a line of text, and what is
@@ -53,8 +54,12 @@ def _occupancy(best: BestConfiguration, design: MappingDesign) -> tuple[Block, .
     bars, metrics = [], best.solution.metrics
     for level in design.architecture.levels:
         if level.words:
+            own = units(level, design.nest)
             held = {
-                access.tensor: metrics.get(f"{level.name}.{access.tensor}.capacity", Fraction(0))
+                access.tensor: own.words(
+                    access.tensor,
+                    metrics.get(f"{level.name}.{access.tensor}.capacity", Fraction(0)),
+                )
                 for access in design.nest.accesses
             }
             share = sum(held.values(), Fraction(0)) / level.words

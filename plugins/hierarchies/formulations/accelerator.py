@@ -10,6 +10,7 @@ from math import floor
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from ithaca.files.beside import beside
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
@@ -90,6 +91,11 @@ class HierarchyAccelerator(Accelerator):
         more = ("tensorized.bus_bits", "tensorized.burst_bytes") if self.options.off_chip else ()
         return {**moves, **dict.fromkeys(more, Trend.HELPS)}
 
+    def names(self, figure: str) -> tuple[str, ...]:
+        known = self.architecture.tensorized
+        chosen = known is not None and figure == "tensorized.dataflow"
+        return tuple(dict(known.dataflows)) if known is not None and chosen else ()
+
     def architecture_with(self, figures: Mapping[str, Fraction]) -> Architecture:
         """The architecture with other figures, without fractions of words and instances, as bounds
         over boxes may have.
@@ -112,6 +118,11 @@ class HierarchyAccelerator(Accelerator):
         objective : Objective
             What is minimised of a run.
         """
+        if work.nest.formats and WORD_BITS.name in figures:  # wider words hold more such values
+            raise InputError(
+                f"figures.{WORD_BITS.name} is beside format {work.nest.labels['format']} of "
+                f"{work.name}; allowed: one of them"
+            )
         architecture = fitted(self.architecture_with(figures), work.nest)
         constraints = read_constraints(None, architecture, work.nest)
         architecture = replace(architecture, entries=())
@@ -318,10 +329,11 @@ def _bytes(level: Level, figures: Mapping[str, Expression]) -> Expression:
 
 def _architecture(source: Any, where: object) -> Architecture:
     if isinstance(source, str):
-        beside = Path(str(where)).parent / source
-        return find_architecture(
-            str(beside) if source not in architecture_names() and is_there(beside) else source
-        )
+        if source in architecture_names():
+            return find_architecture(source)
+        file = beside(Path(str(where)), source)
+        named = is_there(file) or Path(source).suffix or "/" in source
+        return find_architecture(str(file) if named else source)
     if isinstance(source, dict) and "levels" in source:
         read = validated(ArchitectureDocument, source, f"{where}: architecture")
         try:

@@ -314,13 +314,12 @@ def _level(part: Element, table: Mapping[str, Mapping[str, Fraction]]) -> Level:
 def _capacity(part: Element, bits: int, row: int) -> tuple[int | None, tuple[tuple[str, int], ...]]:
     """Words of an instance, and of its parts for one tensor each, where sizes name tensors; a row
     has ``row`` words."""
-    names = (
-        ("entries",),
-        ("bytes",),
-        ("depth", "memory_depth", "data_storage_depth"),
-        ("sizeKB", "size_kb"),
-    )
-    stated = [(name[0], part.take(*name)) for name in names if part.attributes.keys() & set(name)]
+    depths = [n for n in ("depth", "memory_depth", "data_storage_depth") if n in part.attributes]
+    # of several the tool reads the first; the others are named as not read
+    alike = [n for n in depths if part.attributes[n] == part.attributes[depths[0]]]
+    sizes = ("entries", ["entries"]), ("bytes", ["bytes"]), ("depth", alike)
+    names = (*sizes, ("sizeKB", ["sizeKB", "size_kb"]))
+    stated = [(unit, part.take(*n)) for unit, n in names if part.attributes.keys() & {*n}]
     if len({str(value) for _, value in stated}) > 1:
         raise refuse(
             part.where, f"{part.name} has two sizes; allowed: one of entries, bytes, depth, sizeKB"

@@ -10,20 +10,51 @@ from math import ceil, prod
 
 from ithaca.plugins.hierarchies.formulations.constraints import FactorRange
 from ithaca.plugins.hierarchies.formulations.editions import TIMELOOP
+from ithaca.plugins.hierarchies.formulations.emptiness import emptiness, reason
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
+from ithaca.plugins.hierarchies.formulations.widths import units
 
 
 def conflict(design: MappingSpace) -> str:
-    """The line on a loop that cannot run to its extent, a mesh that is too small, or a level
-    without room for the smallest tiles; empty where there is none. Without any of the entries that
-    it names there would be no such line."""
-    if not any(_lines(design)):
+    """The line on a loop that cannot run to its extent, a mesh that is too small, a level without
+    room for the smallest tiles, or what follows from several of these; empty where there is none.
+    Without any of the entries that it names there would be no such line."""
+    if not any(_lines(design)) and emptiness(design) is None:
         return ""
-    for entry in design.constraints.factors:
-        kept = tuple(each for each in design.constraints.factors if each is not entry)
-        fewer = replace(design, constraints=replace(design.constraints, factors=kept))
-        design = fewer if any(_lines(fewer)) else design
-    return next(_lines(design))
+    if any(_lines(design)):
+        for entry in design.constraints.factors:
+            fewer = _with(design, [e for e in design.constraints.factors if e is not entry])
+            design = fewer if any(_lines(fewer)) else design
+    kept = _with(design, _needed(design, (), design.constraints.factors))
+    if line := next(_lines(kept), ""):
+        return line
+    why = emptiness(kept)
+    assert why is not None
+    entries = kept.constraints.factors
+    return f"{reason(kept, why)}{f': {_named(entries)}' if entries else ''}"
+
+
+def _with(design: MappingSpace, entries: Sequence[FactorRange]) -> MappingSpace:
+    return replace(design, constraints=replace(design.constraints, factors=tuple(entries)))
+
+
+def _contradicts(design: MappingSpace) -> bool:
+    return any(_lines(design)) or emptiness(design) is not None
+
+
+def _needed(
+    design: MappingSpace, kept: tuple[FactorRange, ...], entries: tuple[FactorRange, ...]
+) -> tuple[FactorRange, ...]:
+    """Entries without any of which what is left would not contradict, beside those that are kept
+    (QuickXplain, Junker 2004)."""
+    if _contradicts(_with(design, kept)):
+        return ()
+    if len(entries) == 1:
+        return entries
+    half = len(entries) // 2
+    first, second = entries[:half], entries[half:]
+    of_second = _needed(design, (*kept, *first), second)
+    return (*_needed(design, (*kept, *of_second), first), *of_second)
 
 
 def _lines(design: MappingSpace) -> Iterator[str]:
@@ -124,16 +155,17 @@ def _full(design: MappingSpace, place: int) -> Iterator[str]:
         return
     fixed = design.constraints.kept(level.name)
     keeps = fixed if design.options.free_bypass else design.keeps(place)
-    room, inside = level.usable(level.words), {each.name for each in levels[place:]}
+    own, inside = units(level, nest), {each.name for each in levels[place:]}
+    room = level.usable(level.words)
     kept = [access for access in nest.accesses if access.tensor in keeps]
-    own = [e for e in design.constraints.factors if e.level in inside and e.low > 1]
+    entries = [e for e in design.constraints.factors if e.level in inside and e.low > 1]
 
-    least = _lows(own)
+    least = _lows(entries)
     sides = {loop: min(least.get(loop, 1), n) for loop, n in nest.extents}
-    words = {access.tensor: access.box(sides) for access in kept}
+    words = {access.tensor: own.words(access.tensor, access.box(sides)) for access in kept}
     if sum(words.values()) > room:
         parts = " + ".join(f"{n} of {tensor}" for tensor, n in words.items())
-        why = f": {_named(own)}" if own else ""
+        why = f": {_named(entries)}" if entries else ""
         yield (
             f"{level.name} has room for {room} words, not for the {sum(words.values())} of the "
             f"tiles that it keeps, {parts}{why}"

@@ -163,6 +163,9 @@ def entries_of(
             raise refuse(at, "is no list; allowed: entries with target and type")
         for place, entry in enumerate(section):
             for own, path in _entries(entry, f"{at}[{place}]"):
+                if isinstance(own, Mapping):  # an empty field states nothing
+                    empty = [n for n in ("factors", "permutation") if own.get(n, "") is None]
+                    own = {name: value for name, value in own.items() if name not in empty}
                 entries.append((path, json.dumps(checked(own, path, unread))))
     return entries
 

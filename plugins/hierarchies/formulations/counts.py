@@ -22,6 +22,7 @@ from typing import Any
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.affine import Access
 from ithaca.workloads.nest import LoopNest
 
@@ -85,6 +86,7 @@ class MappingCounts:
         )
         self._one: Number = mapping.system.number(Fraction(1))
         self._accesses = {access.tensor: access for access in nest.accesses}
+        self._units = tuple(units(level, nest) for level in self._levels)
 
     def _product(self, factors: Iterable[Number]) -> Number:
         return reduce(mul, factors, self._one)
@@ -359,12 +361,21 @@ class MappingCounts:
 
     def used(self, level: int) -> Number:
         """Words that all tiles of an instance fill, if they are whole."""
-        return self._total(level, self._whole.capacity)
-
-    def _total(self, level: int, *counts: Callable[[int, str], Number]) -> Number:
-        """Words of all tensors that a level may keep."""
-        words = [count(level, tensor) for count in counts for tensor in self._kept(level)]
+        words = [self._whole.filled(level, tensor) for tensor in self._kept(level)]
         return reduce(lambda a, b: a + b, words, self._one * 0)
+
+    def filled(self, level: int, tensor: str) -> Number:
+        """Words of a level that what it holds of a tensor fills."""
+        words, units = self.capacity(level, tensor), self._units[level]
+        whole, rest = divmod(weight := units.values[tensor], units.word)
+        if rest:
+            return self._mapping.system.ceil_div(words * weight, self._one * units.word)
+        return words if whole == 1 else words * whole
+
+    def _weighed(self, level: int, tensor: str, words: Number) -> Number:
+        """Words of a tensor in units of a level's."""
+        weight = self._units[level].values[tensor]
+        return words if weight == 1 else words * weight
 
     def _kept(self, level: int) -> list[str]:
         kept = self._mapping.keeps[level]
@@ -397,7 +408,7 @@ class MappingCounts:
             for tensor, words in level.tensor_words:
                 what = f"mapped tile size {{}} of {tensor} exceeds its buffer capacity {{}}"
                 yield CapacityRule(
-                    level.name, what, self._whole.capacity(place, tensor), level.usable(words)
+                    level.name, what, self._whole.filled(place, tensor), level.usable(words)
                 )
 
     def mesh_rules(self, within_parent: bool) -> Iterator[CapacityRule]:

@@ -31,7 +31,7 @@ def _sparsity(value: Any) -> Any:
 
 Sides = Annotated[list[str], LISTED, Field(min_length=1, max_length=2)]
 TensorizedDocument = model_of(Tensorized, dataflows=(Annotated[dict[str, Sides], PAIRS], ...))
-_Unstated = Annotated[str, Field(exclude=True)]  # earlier versions did
+_Unstated = Annotated[str, Field(exclude=True)]
 
 
 class ArchitectureDocument(

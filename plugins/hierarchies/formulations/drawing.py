@@ -14,6 +14,7 @@ from ithaca.formulations.family import Remarks
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Mapped
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.nest import LoopNest
 
 
@@ -64,7 +65,7 @@ class LevelWait:
     what: str
     """``reads``, ``writes`` or ``words`` (both)."""
     words: Fraction
-    """Words of an instance."""
+    """Words of an instance, as wide as the level's."""
     rate: Fraction
     """Words a cycle of an instance."""
 
@@ -90,12 +91,15 @@ def waits(
     """
     for level in architecture.levels:
         for what, rate, counts in level.rates:
-            counted = (
-                metrics.get(f"{level.name}.{access.tensor}.{c}")
-                for access in nest.accesses
-                for c in counts
+            own = units(level, nest)
+            words = sum(
+                (
+                    own.share(access.tensor) * metrics.get(f"{level.name}.{access.tensor}.{c}", 0)
+                    for access in nest.accesses
+                    for c in counts
+                ),
+                Fraction(0),
             )
-            words = sum((count for count in counted if count is not None), Fraction(0))
             if words:
                 yield LevelWait(level.name, what, words, rate)
 

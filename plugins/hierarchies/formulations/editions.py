@@ -74,6 +74,11 @@ class Setting:
                 f"block sparsity {self.nest.sparse} goes with systolic arrays only; "
                 "allowed: dense tensors"
             )
+        if self.nest.formats and self.edition != TIMELOOP:
+            raise InputError(
+                f"format {self.nest.labels['format']} does not go with edition {self.edition}; "
+                f"allowed: edition {TIMELOOP}"
+            )
 
     @cached_property
     def design(self) -> MappingDesign:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.formulations.design import Metric
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.footprints import footprints
 from ithaca.workloads.nest import LoopNest
 
@@ -108,13 +109,14 @@ def least_metrics(
     dict
         By metric, in its unit (cycles, pJ, pJ·cycles, MACs).
     """
-    words, output, compute = footprints(nest), nest.output.tensor, architecture.compute
+    every, output, compute = footprints(nest), nest.output.tensor, architecture.compute
     allowed = [Fraction(compute.instances), *(x.bound for x in limits if x.metric == "pes")]
     steps = ceil(nest.operations / max(min(allowed), Fraction(1)))
     lowest = {"computes": Fraction(nest.operations)}
     latency, energy = Fraction(0), nest.operations * compute.energy
     for place, (level, always) in enumerate(zip(architecture.levels, kept, strict=True)):
-        resident = {tensor for tensor, _ in level.resident} | {output}
+        own, resident = units(level, nest), {tensor for tensor, _ in level.resident} | {output}
+        words = {tensor: count * own.share(tensor) for tensor, count in every.items()}
         moved = {
             "reads": sum(words[t] for t in always if t != output),
             "fills": sum(words[t] for t in always if t not in resident) if place else 0,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Option
 
 from ithaca.files.words import REPEATED
-from ithaca.formulations.question_kind import RARE, Limits, Metrics, QuestionKind, Require
+from ithaca.formulations.question_kind import RARE, Formats, Limits, Metrics, QuestionKind, Require
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.architecture import Architecture
@@ -28,6 +28,7 @@ class HierarchyOptions:
             help="A memory hierarchy (ithaca list architectures), or a path to Timeloop's.",
         ),
     ] = None
+    format: Formats = None
     constraints: Annotated[
         str | Path | None,
         Option(
@@ -38,6 +39,7 @@ class HierarchyOptions:
         str,
         Option(
             "--bypass",
+            metavar="fixed|free",
             help="fixed: levels of --arch keep all tensors they can; free: those that are best.",
         ),
     ] = "fixed"
@@ -45,14 +47,17 @@ class HierarchyOptions:
         str,
         Option(
             "--fanout",
-            help="mesh: lanes fit all instances, as Timeloop checks; parent: "
+            metavar="mesh|parent",
+            help="mesh: parallel lanes fit all instances of a level, as Timeloop checks; parent: "
             "also those inside each parent.",
+            rich_help_panel=RARE,
         ),
     ] = "mesh"
     edition: Annotated[
         str,
         Option(
             "--edition",
+            metavar="NAME",
             help="Model edition: timeloop, dmazerunner, explainable, intrinsic or uneven.",
         ),
     ] = "timeloop"
@@ -61,8 +66,9 @@ class HierarchyOptions:
         Option(
             "--nodes",
             rich_help_panel=RARE,
-            help="Of edition uneven: free: tiles of any level may lie inside those of any "
-            "other; levels: as the levels do.",
+            metavar="free|levels",
+            help="(uneven only) free: storage nodes in any order; levels: in the order of the "
+            "hierarchy.",
         ),
     ] = "free"
     drains: Annotated[
@@ -70,8 +76,9 @@ class HierarchyOptions:
         Option(
             "--drains",
             rich_help_panel=RARE,
-            help="Of edition uneven: charged: results that leave a level are read there; "
-            "free: they are not, as in Timeloop.",
+            metavar="charged|free",
+            help="(uneven only) Whether reading results out of a level costs a read: charged, or "
+            "free as in Timeloop.",
         ),
     ] = "charged"
     off_chip: Annotated[
@@ -79,26 +86,31 @@ class HierarchyOptions:
         Option(
             "--off-chip",
             rich_help_panel=RARE,
-            help="Of edition intrinsic: free: words come from off chip for nothing, as published; "
-            "bus: they take cycles of its bus.",
+            metavar="free|bus",
+            help="(intrinsic only) free: off-chip words cost no cycles, as published; bus: they "
+            "take cycles of the bus.",
         ),
     ] = "free"
     limit: Annotated[
         Limits,
-        Option("--limit", help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8."),
+        Option(
+            "--limit",
+            metavar="NAME=VALUE,...",
+            help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8.",
+        ),
         REPEATED,
     ] = None
     require: Require = None
     metric: Metrics = None
     divisors_only: Annotated[
-        bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
+        bool, Option("--divisors-only", help="Only factors that divide the extents (no padding).")
     ] = False
     remainders: Annotated[
         bool,
         Option(
             "--remainders",
             rich_help_panel=RARE,
-            help="Let last tiles be what is left, as in M=11,7, instead of padding them.",
+            help="Allow a smaller last tile (18 = 11 + 7) instead of padding.",
         ),
     ] = False
     strict: Annotated[
@@ -114,7 +126,7 @@ class HierarchyOptions:
         Option(
             "--explain-files",
             rich_help_panel=RARE,
-            help="Say what is read of Timeloop's files before solving.",
+            help="List what is read from Timeloop's files before solving.",
         ),
     ] = False
 

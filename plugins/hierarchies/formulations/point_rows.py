@@ -44,7 +44,7 @@ def tiled_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return cells
 
 
-def printed_row(path: Path, max_bytes: int) -> dict[str, str]:
+def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[str, str]:
     """The row of a mapping as Timeloop prints it (``.map.txt``): under every level what it keeps
     and its loops, outermost first, those of its mesh marked.
 
@@ -56,6 +56,8 @@ def printed_row(path: Path, max_bytes: int) -> dict[str, str]:
         The file.
     max_bytes : int
         Its largest size.
+    architecture : Architecture
+        The levels; loops of a node that keeps nothing are of the level that it spreads.
     """
     cells: dict[str, list[str]] = {}
     level = ""
@@ -87,6 +89,17 @@ def printed_row(path: Path, max_bytes: int) -> dict[str, str]:
             "has no level with loops; allowed: a mapping that Timeloop prints (.map.txt), its "
             "mapping as .yaml, or a table of mappings as .csv",
         )
+    known = {level.name for level in architecture.levels}
+    for node in [name[2:] for name in cells if name.startswith("K:") and name[2:] not in known]:
+        own = re.fullmatch("inter_(.*)_spatial", node)
+        level = architecture.spreading(own[1] if own else node)
+        spread = [name for name in cells if name.startswith(f"S:{node}.")]
+        empty = f"K:{node}", f"T:{node}.factors", f"T:{node}.permutation_innermost_first"
+        if level in known and not any(cells[name] for name in empty):
+            for name in empty:
+                del cells[name]
+            for name in spread:
+                cells.setdefault(f"S:{level}{name[2 + len(node) :]}", []).extend(cells.pop(name))
     return {name: " ".join(words) for name, words in cells.items()}
 
 
@@ -146,6 +159,7 @@ def laid_row(design: MappingDesign, mapping: Laid, workload: str) -> dict[str, s
     between = "" if all(len(loop) == 1 for loop in nest.loops) else " "
     sizes = " ".join(f"{name}={value}" for name, value in nest.settings.items())
     cells = {"workload": workload or nest.name, "sizes": sizes}
+    cells |= {name: text for name, text in nest.labels.items() if name == "format"}
     for level in design.architecture.levels:
         cells[f"K:{level.name}"] = " ".join(
             tensor

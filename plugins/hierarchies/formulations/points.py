@@ -22,11 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.csv_text import Rows, csv_text, read_rows, records, table_text
+from ithaca.files.clock import in_order, keeping, poll
+from ithaca.files.csv_text import csv_text, read_rows, records, table_text
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.files.numbers import json_ratio
 from ithaca.files.reading import read_text
+from ithaca.files.words import Rows
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
@@ -44,6 +46,7 @@ from ithaca.plugins.hierarchies.formulations.sparse.formats import UnsuitedError
 from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
 from ithaca.plugins.hierarchies.formulations.timeloop import TimeloopModel
+from ithaca.workloads.formats import with_formats
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.problem_files import read_problem
 
@@ -55,6 +58,10 @@ BATCH = 4096
 
 #: Columns that say what levels keep, where files have them.
 _COUNTED = re.compile(r"(\w+)\.(\w+)\.(?:reads|fills|updates|capacity)")
+
+#: Columns of a row beside those of levels.
+_ROW = ("workload", "sizes", "format", "valid")
+
 _FACTOR = re.compile(r"([A-Za-z_]\w*?)=?([0-9]{1,9})(?:,([0-9]{1,9}))?")
 
 
@@ -99,7 +106,7 @@ def load_points(
         text = table_text([stated_row(directives_row(file, architecture), architecture)])
     elif isinstance(path, str | Path) and Path(path).suffix.lower() == ".txt":
         file = Path(path)
-        text = table_text([stated_row(printed_row(file, MAX_BYTES), architecture)])
+        text = table_text([stated_row(printed_row(file, MAX_BYTES, architecture), architecture)])
     elif isinstance(path, str | Path):
         file = Path(path)
         text = read_text(file, MAX_BYTES)
@@ -109,28 +116,32 @@ def load_points(
     points: list[SpatialPoint] = []
     designs: dict[Any, SpatialDesign] = {}
     reader, usual = _RowReader(architecture, file), keeps_of(namesake(architecture))
-    for where, row in read_rows(text, file, reader.check):
-        with errors_at(where):
-            keeps, workload = reader.keeps(row) or usual, row.get("workload", "")
-            sizes = row.get("sizes", "")
-            key = workload, sizes, tuple(sorted(keeps.items(), key=lambda item: item[0]))
-            if key not in designs:
-                nest = (
-                    nests
-                    if isinstance(nests, LoopNest)
-                    else read_problem(_problem_file(nests, workload))
-                )
-                nest = nest.with_sizes(_trips(sizes, "sizes"))
-                designs[key] = SpatialDesign(
-                    nest, fitted(architecture.keeping(keeps), nest, dense=False)
-                )
-            points.append(SpatialPoint(designs[key], reader.mapping(row, designs[key]), workload))
+    with keeping(lambda: tuple(points)):
+        for where, row in read_rows(text, file, reader.check):
+            poll()
+            with errors_at(where):
+                keeps, workload = reader.keeps(row) or usual, row.get("workload", "")
+                sizes, formats = (row.get(name, "").strip() for name in ("sizes", "format"))
+                kept = tuple(sorted(keeps.items(), key=lambda item: item[0]))
+                key = workload, sizes, formats, kept
+                if key not in designs:
+                    nest = (
+                        nests
+                        if isinstance(nests, LoopNest)
+                        else read_problem(_problem_file(nests, workload))
+                    )
+                    nest = nest.with_sizes(_trips(sizes, "sizes"))
+                    nest = with_formats(nest, formats or None, "format")
+                    hardware = fitted(architecture.keeping(keeps), nest, dense=False)
+                    designs[key] = SpatialDesign(nest, hardware)
+                mapping = reader.mapping(row, designs[key])
+                points.append(SpatialPoint(designs[key], mapping, workload))
     return tuple(points)
 
 
 def is_column(name: str) -> bool:
     """Whether a column of a table of mappings is read, or follows from others."""
-    stated = name.startswith(("T:", "S:", "K:")) or name in ("workload", "sizes", "valid")
+    stated = name.startswith(("T:", "S:", "K:")) or name in _ROW
     return stated or _COUNTED.fullmatch(name) is not None
 
 
@@ -298,14 +309,16 @@ def evaluate_points(points: Sequence[SpatialPoint]) -> list[dict[str, Any]]:
     for place, point in enumerate(points):
         together.setdefault(id(point.design), []).append(place)
     rows: dict[int, dict[str, Any]] = {}
-    for places in together.values():
-        for begin in range(0, len(places), BATCH):
-            batch = places[begin : begin + BATCH]
-            figures = _evaluated(
-                points[batch[0]].design, [points[place].mapping for place in batch]
-            )
-            rows |= zip(batch, figures, strict=True)
-    return [rows[place] for place in range(len(rows))]
+    with keeping(lambda: in_order(rows)):
+        for places in together.values():
+            for begin in range(0, len(places), BATCH):
+                poll()
+                batch = places[begin : begin + BATCH]
+                figures = _evaluated(
+                    points[batch[0]].design, [points[place].mapping for place in batch]
+                )
+                rows |= zip(batch, figures, strict=True)
+    return in_order(rows)
 
 
 def model_of(

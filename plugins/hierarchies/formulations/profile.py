@@ -32,9 +32,8 @@ S = TypeVar("S", bound=MappingSpace)
 
 #: What the words of a breakdown mean.
 WORDS = (
-    "words      reads, fills (from the level around it) and updates (results "
-    "from inside) are words of one instance;",
-    "           energies are those of all instances",
+    "words: reads, fills (from the level around it) and updates (results from inside) are words "
+    "of one instance; energies are those of all instances",
 )
 
 

@@ -40,6 +40,7 @@ from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.metrics import PES, WHOLE
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.network import Network
 
@@ -67,6 +68,8 @@ class MappingQuestion(Question):
     """Whether fields of files that nothing reads are refused."""
     explain_files: bool = False
     """Whether remarks say what is read."""
+    formats: str = ""
+    """Formats of tensors as they were stated, for remarks."""
 
     places = "architectures"
     metrics = MappingProxyType(WHOLE)
@@ -111,6 +114,7 @@ class MappingQuestion(Question):
             like=None if like is None else like.name,
             strict=options.strict,
             explain_files=options.explain_files,
+            formats=_text(options.format),
         )
 
     @classmethod
@@ -203,6 +207,12 @@ class MappingQuestion(Question):
         read."""
         if self.explain_files:
             yield from described(self.architecture)
+        typed = self.formats if nest is None else nest.labels.get("format", "")
+        if typed:
+            yield (
+                f"format {typed}: words hold as many values as fit them whole; "
+                f"multiply-accumulates and leakage cost what {self.architecture.name} states"
+            )
         unread = [*_unread(self.architecture, nest)]
         if nest is not None:
             unread += read_constraints(
@@ -264,6 +274,13 @@ class MappingQuestion(Question):
         return replace(self, architecture=with_figure(self.architecture, name, value))
 
 
+def _text(formats: Mapping[str, str] | Sequence[str] | None) -> str:
+    """Formats of tensors in one line, such as W=int4,A=int8."""
+    if isinstance(formats, Mapping):
+        formats = [f"{name}={form}" for name, form in formats.items()]
+    return ",".join([formats] if isinstance(formats, str) else formats or ())
+
+
 def read_edition(edition: str) -> str:
     """The name of an edition of the model. Raises `InputError` if it is none."""
     return parse_choice("--edition", edition, tuple(EDITIONS))
@@ -282,12 +299,11 @@ def _check_room(design: MappingSpace, nest: LoopNest) -> None:
     for place, level in enumerate(design.architecture.levels):
         keeps = design.keeps(place)  # all are fixed
         kept = [access.tensor for access in nest.accesses if access.tensor in keeps]
-        if level.words is not None and level.usable(level.words) < len(kept):
+        least = sum(units(level, nest).words(tensor, 1) for tensor in kept)
+        if level.words is not None and level.usable(level.words) < least:
             usable, needed = (
                 level.usable(level.words),
-                f"a word of each tensor that it keeps, {', '.join(kept)}",
+                f"a value of each tensor that it keeps, {', '.join(kept)}",
             )
-            what = (
-                f"{level.name} has room for {usable} words; allowed: at least {len(kept)}, {needed}"
-            )
+            what = f"{level.name} has room for {usable} words; allowed: at least {least}, {needed}"
             raise InputError(f"{design.architecture.name}: {what} (see --constraints and --bypass)")

@@ -12,6 +12,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
 from ithaca.plugins.hierarchies.formulations.variation import MESHES
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.nest import LoopNest
 
 #: Figures of what the words of a level take, by what they are.
@@ -56,8 +57,9 @@ def capacity(
         loop: prod(f.get(loop, 1) for slot, f in laid.factors.items() if slot.level in inside)
         for loop in nest.loops
     }
+    units_of = units(own, nest)
     held = {
-        access.tensor: access.box(covered)
+        access.tensor: units_of.words(access.tensor, access.box(covered))
         for access in nest.accesses
         if access.tensor in laid.keeps[level]
     }

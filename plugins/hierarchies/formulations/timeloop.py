@@ -1,4 +1,4 @@
-"""The edition ``timeloop``: Timeloop's costs of a mapping (`docs/memory-hierarchies.md`).
+"""The edition ``timeloop``: Timeloop's costs of a mapping (`docs/mapping-model.md`).
 
 Stated once, in plain arithmetic, for every number system; what costs are of is counted in
 `ithaca.plugins.hierarchies.formulations.counts`.
@@ -45,13 +45,19 @@ class TimeloopModel(MappingCounts):
         number, level, waits = self._mapping.system.number, self._levels[place], dict[str, Number]()
         for what, rate, counts in level.rates:
             over = self.moved(place, counts) * number(Fraction(rate.denominator))
-            waits[what] = self._mapping.system.ceil_div(over, number(Fraction(rate.numerator)))
+            under = number(Fraction(rate.numerator * self._units[place].word))
+            waits[what] = self._mapping.system.ceil_div(over, under)
         return waits
 
-    def moved(self, place: int, counts: Sequence[str]) -> Number:
-        """Words that an instance of a level moves in time, of all tensors; ``counts`` are those of
-        reads, fills or updates."""
-        return self._total(place, *(getattr(self, count) for count in counts))
+    def moved(self, level: int, counts: Sequence[str]) -> Number:
+        """Units of a level's words that an instance moves in time, of all tensors; ``counts`` are
+        those of reads, fills or updates."""
+        units = [
+            self._weighed(level, tensor, getattr(self, count)(level, tensor))
+            for count in counts
+            for tensor in self._kept(level)
+        ]
+        return reduce(lambda a, b: a + b, units, self._one * 0)
 
     @cached_property
     def latency(self) -> Number:
@@ -70,11 +76,10 @@ class TimeloopModel(MappingCounts):
             if not cost:
                 continue
             for tensor in self._kept(place):
-                words = getattr(self, count)(place, tensor)
+                over = self._weighed(place, tensor, getattr(self, count)(place, tensor))
+                each = level.block * self._units[place].word
                 accesses = (
-                    words
-                    if level.block == 1
-                    else numbers.ceil_div(words, numbers.number(Fraction(level.block)))
+                    over if each == 1 else numbers.ceil_div(over, numbers.number(Fraction(each)))
                 )
                 energy = energy + accesses * numbers.number(cost)
         working = self.instances(place)
@@ -147,3 +152,28 @@ class FirstFillsModel(TimeloopModel):
         if not level or tensor in dict(self._levels[level].resident):
             return self._one * 0
         return self._held(level, tensor, self.fills_of(level, tensor))
+
+
+class LinkedLanesModel(TimeloopModel):
+    """Costs as the tool counts them unless ``no_link_transfer`` is stated: multipliers take a word
+    from a neighbour that had it in the cycle before. Counted is what all lanes along a loop share:
+    it is read once for all cycles in which it stays."""
+
+    @remembered
+    def reads(self, level: int, tensor: str) -> Number:
+        words, levels = super().reads(level, tensor), len(self._levels)
+        inside = range(level + 1, levels)
+        if self._is_output(tensor) or any(tensor in self._kept(place) for place in inside):
+            return words
+        access = next(each for each in self._nest.accesses if each.tensor == tensor)
+        others = [loop for loop in self._nest.loops if not access.indexed_by(loop)]
+        one, numbers, stays = self._one, self._mapping.system, self._one
+        for place in range(levels):
+            for loop in others:
+                trips = self._mapping.trips[place][loop]
+                still = 1 - self._moved_inside(levels, place, loop, access)
+                stays = stays * (1 + (trips - 1) * still)
+        lanes = self._mapping.lanes[-1]
+        most = numbers.maximum(one, *(lanes[loop] for loop in others if loop in lanes))
+        shared = numbers.minimum(most - 1, one)
+        return words / (1 + (stays - 1) * shared)

@@ -85,10 +85,14 @@ class Source:
 
     package = "ithaca.plugins.hub.workloads.data"
     """Configurations that come with Ithaca."""
+    file = "config.json"
+    """The configuration in the folder of a model's weights."""
 
-    def takes(self, document: Mapping[str, Any]) -> bool:
+    def takes(self, document: Any) -> bool:
         """Whether a document is the configuration of a model."""
-        return "layers" not in document and any(mark in document for mark in _MARKS)
+        if not isinstance(document, dict) or "layers" in document:
+            return False
+        return any(mark in document for mark in _MARKS)
 
     def network(
         self,

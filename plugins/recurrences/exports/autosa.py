@@ -17,8 +17,8 @@ from ithaca.plugins.recurrences.exports.templates import template
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray, dataflows
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.workloads.recurrence import Case, Recurrence
+from ithaca.plugins.recurrences.workloads.sums import ends
 from ithaca.workloads.nest import LoopNest
-from ithaca.workloads.sums import ends
 
 #: Names that the program has of its own.
 OWN_NAMES = {"float", "golden", "device", "errors", "main", "printf", "rand"}

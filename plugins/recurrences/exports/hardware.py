@@ -22,7 +22,7 @@ from ithaca.plugins.recurrences.exports.templates import template
 from ithaca.plugins.recurrences.formulations.array import FIFO_DEPTH, RecurrenceArray
 from ithaca.plugins.recurrences.formulations.design import RecurrenceDesign
 from ithaca.plugins.recurrences.workloads.recurrence import Recurrence
-from ithaca.workloads.sums import Point
+from ithaca.plugins.recurrences.workloads.sums import Point
 
 #: The only NaN.
 NAN = 0x7FC00000

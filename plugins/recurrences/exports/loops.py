@@ -8,8 +8,8 @@ from itertools import product
 
 from ithaca.plugins.recurrences.formulations.array import RecurrenceArray
 from ithaca.plugins.recurrences.workloads.recurrence import Recurrence
+from ithaca.plugins.recurrences.workloads.sums import ends
 from ithaca.workloads.statement import AccessReader
-from ithaca.workloads.sums import ends
 
 #: Coefficient by loop of a sum that is 0 at least; that of the empty name is its constant.
 Sum = Mapping[str, int]

@@ -11,7 +11,7 @@ from ithaca.plugins.recurrences.exports.loops import bounds, least, sum_text, su
 from ithaca.plugins.recurrences.exports.templates import template
 from ithaca.plugins.recurrences.formulations.array import FIFO_DEPTH, Place, RecurrenceArray
 from ithaca.plugins.recurrences.workloads.recurrence import Case
-from ithaca.workloads.sums import Point
+from ithaca.plugins.recurrences.workloads.sums import Point
 
 
 @dataclass(frozen=True)

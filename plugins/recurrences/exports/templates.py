@@ -1,7 +1,5 @@
 """The texts of exported files."""
 
-from __future__ import annotations
-
 from ithaca.exports.templates import templates_of
 
 template = templates_of("ithaca.plugins.recurrences.exports")

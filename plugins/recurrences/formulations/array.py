@@ -20,8 +20,8 @@ import numpy as np
 from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.plugins.recurrences.workloads.recurrence import Case, Recurrence
+from ithaca.plugins.recurrences.workloads.sums import Point
 from ithaca.workloads.affine import Access
-from ithaca.workloads.sums import Point
 
 #: DSP blocks of fp32 operators (an adder 2, a multiplier 3, as AutoSA's 5 of both together; the
 #: divider of AMD PG060 has none), by their sign.

@@ -19,7 +19,7 @@ from ithaca.plugins.recurrences.formulations.array import (
     RecurrenceArray,
     Value,
 )
-from ithaca.workloads.sums import Point
+from ithaca.plugins.recurrences.workloads.sums import Point
 
 #: What comes before an iteration, by how many cycles.
 Edges = dict[Point, dict[Point, int]]

@@ -21,9 +21,11 @@ class RecurrenceOptions:
 
     platform: Annotated[
         str | PathLike[str] | Platform,
-        Option("--platform", help="Name of a platform, or a path to a file of your own."),
+        Option(
+            "--platform", help="Platform (ithaca list platforms), or a path to a file of your own."
+        ),
     ] = "u250"
-    dtype: Annotated[str, Option("--dtype", help="Of recurrences fp32 alone.")] = "fp32"
+    dtype: Annotated[str, Option("--dtype", help="Data type; recurrences are fp32 only.")] = "fp32"
     limit: Annotated[
         Limits, Option("--limit", help="Upper limits, e.g. dsp=500,bram18k=50%."), REPEATED
     ] = None
@@ -31,7 +33,10 @@ class RecurrenceOptions:
     metric: Metrics = None
     dataflow: Annotated[
         str | Sequence[str] | None,
-        Option("--dataflow", help="Loops mapped to space, e.g. k,j; default: the best."),
+        Option(
+            "--dataflow",
+            help="Loops of the array's sides, e.g. k,j. Default: best.",
+        ),
     ] = None
 
 

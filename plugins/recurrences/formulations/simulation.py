@@ -20,7 +20,7 @@ from ithaca.plugins.recurrences.formulations.array import (
     RecurrenceArray,
     Value,
 )
-from ithaca.workloads.sums import Point
+from ithaca.plugins.recurrences.workloads.sums import Point
 
 #: A word: the element or value that it is; None where a PE uses none of a buffer, or has computed
 #: of a word that it did not need.

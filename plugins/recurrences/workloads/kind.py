@@ -15,6 +15,9 @@ from ithaca.workloads.nest import LoopNest
 if TYPE_CHECKING:
     from ithaca.plugins.recurrences.workloads.recurrence import Recurrence
 
+#: The ending of C files.
+C_ENDING = ".c"
+
 _PACKAGE = "ithaca.plugins.recurrences.workloads.data"
 
 
@@ -33,6 +36,10 @@ def is_recurrence(workload: object) -> bool:
         return True
     path = Path(str(workload))
     try:
+        if path.suffix.lower() == C_ENDING:
+            from ithaca.plugins.recurrences.workloads.from_c import is_triangular
+
+            return is_triangular(path)
         return path.suffix in (".yaml", ".yml") and "values" in _document(path)[0]
     except InputError:  # what reads other workloads says so better
         return False
@@ -49,6 +56,10 @@ def find_recurrence(source: object, sizes: Mapping[str, int]) -> Recurrence:
     """The recurrences of a name or a file, or as they are given, with other parameters."""
     from ithaca.plugins.recurrences.workloads.recurrence import Recurrence, read_recurrence
 
+    if isinstance(source, str | Path) and str(source).lower().endswith(C_ENDING):
+        from ithaca.plugins.recurrences.workloads.from_c import c_recurrence
+
+        source = c_recurrence(Path(source))
     nest = source if isinstance(source, Recurrence) else read_recurrence(*_document(source))
     return nest.with_sizes(sizes) if sizes else nest
 

@@ -34,11 +34,19 @@ from pydantic import Field
 from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted
+from ithaca.plugins.recurrences.workloads.sums import (
+    Columns,
+    Point,
+    columns,
+    compiled,
+    elements,
+    evaluated,
+    tree,
+)
 from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.kernel_files import MAX_LOOPS, NAME
 from ithaca.workloads.nest import LoopNest, check_size
 from ithaca.workloads.statement import AccessReader
-from ithaca.workloads.sums import Columns, Point, columns, compiled, elements, evaluated, tree
 
 #: Most iterations: every one of them is looked at.
 MOST_ITERATIONS = 100_000

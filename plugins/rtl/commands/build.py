@@ -8,8 +8,9 @@ import typer
 
 from ithaca.commands.api.outputs import AsJson
 from ithaca.commands.display import show
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, say
+from ithaca.commands.outcome import NOTHING_FOUND, nothing_found, print_document, say
 from ithaca.commands.typed import calls
+from ithaca.files.errors import NothingFoundError
 from ithaca.files.numbers import number
 from ithaca.plugins.rtl.commands.building import Build, NetworkBuild
 from ithaca.plugins.rtl.commands.building import build as build_hardware
@@ -19,7 +20,10 @@ from ithaca.results.view import tabled
 @calls(build_hardware)
 def build(ask: Callable[..., Build | NetworkBuild], *, as_json: AsJson = False) -> None:
     """``ithaca build``."""
-    built = ask()
+    try:
+        built = ask()
+    except NothingFoundError as why:
+        nothing_found(str(why))
     if as_json:
         print_document(built.document)
     else:

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import ceil
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 from pydantic import ConfigDict
@@ -16,6 +18,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.live_line import tell
+from ithaca.commands.api.options import TimeLimit
 from ithaca.commands.api.outputs import WRITTEN_FILE
 from ithaca.exports.layers import TABLE
 from ithaca.files.documents import validated
@@ -45,7 +48,7 @@ class HardwareDocument(Document):
     machine: dict[str, bool | int | str]
     elements: int
     macs: int
-    cycle: int | float
+    cycle: int | float | None
     simulated: int | None
     hangs: bool | None
     proven: bool
@@ -207,8 +210,8 @@ def build(
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--memory",
-            help="Of AXI4 masters: latency (cycles), bandwidth (bytes per cycle, shared; 0: no "
-            "limit); default: the platform's.",
+            help="The memory behind AXI4 masters: latency (cycles) and bandwidth (bytes per cycle; "
+            "0: no limit). Default: the platform's.",
         ),
         REPEATED,
     ] = None,
@@ -223,6 +226,7 @@ def build(
         bool,
         Option("--trust", help="Run what the folder holds, even if Ithaca would not write it so."),
     ] = False,
+    time_limit: TimeLimit = None,
 ) -> Build | NetworkBuild:
     """Simulate exported hardware by Verilator or Icarus Verilog, and synthesize it by Yosys; of a
     network that of every layer, one after the other.
@@ -230,7 +234,13 @@ def build(
     Every file is made again from the folder's ``hardware.json``, of a network from those of all
     layers before the first is run, and what is made is run. Raises
     `InputError` if the folder holds anything else (and ``trust`` is not asked for) or no hardware,
-    a tool is missing or fails, or the hardware has no vectors.
+    a tool is missing or fails, or the hardware has no vectors, and `NothingFoundError` when
+    ``time_limit`` is over before all is done; what runs then is ended.
+
+    Examples
+    --------
+    >>> ithaca.build("rtl").right  # doctest: +SKIP
+    True
     """
     place = Path(folder)
     recover(place)
@@ -252,7 +262,11 @@ def build(
     run = partial(_simulated, seed=seed, vcd=None if vcd is None else Path(vcd), memory=words)
     builds: dict[str, Build | NetworkBuild] = {}
     with _as_generated(place, trust=trust) as (source, differs):
-        for name, layers in stated.items():
+        began = perf_counter()
+        for done, (name, layers) in enumerate(stated.items()):
+            if len(stated) > 1:
+                left = _time_left(perf_counter() - began, done, len(stated))
+                _note(f"{done + 1} of {len(stated)}: {name}{left}")
             runs, resources = run(source / name, [*layers.values()]), None
             if synthesize or block_ram:
                 _note("synthesizing by Yosys")
@@ -267,6 +281,12 @@ def build(
             each[last] = replace(each[last], resources=resources)
             builds[name] = NetworkBuild(each, one_array=True) if len(each) > 1 else each[last]
     return NetworkBuild(builds) if several else builds[""]
+
+
+def _time_left(seconds: float, done: int, all_: int) -> str:
+    """The time that the folders which are left take, if each takes as long as one did so far;
+    nothing before one is done."""
+    return f", about {ceil(seconds / done * (all_ - done))} s left" if done else ""
 
 
 @contextmanager
@@ -343,9 +363,11 @@ def _simulated(
 ) -> list[tuple[Run, ...]]:
     """The runs of each layer: without stalls, and with them if there is a seed."""
     _note("compiling the simulation")
-    work = sum(int(layer.simulated or layer.cycle) * layer.macs for layer in layers)
+    cycles = [int(layer.simulated or layer.cycle or 0) for layer in layers]
+    work = sum(each * layer.macs for each, layer in zip(cycles, layers, strict=True))
     with compiled(folder, traced=vcd is not None, work=work) as bench:
-        _note(f"simulating by {bench.simulator}")
+        every = f"{sum(cycles):,} cycles of {layers[0].macs:,} MAC units"
+        _note(f"simulating {every} by {bench.simulator}")
         runs = [bench.run_layers(vcd=vcd, memory=memory)]
         if seed is not None:
             runs.append(bench.run_layers(stalls=seed, memory=memory))

@@ -20,7 +20,7 @@ def read_simulation(document: Any, path: Path) -> Simulation:
     happens."""
     run = validated(SimulationDocument, document, path).simulation
     question, problems = document["question"], posed_problems(document, path)
-    solution = evaluated(question, problems, document["best"], document["value"], path)
+    solution = evaluated(question, problems, document["best"], path)
     platform = question["platform"]["name"]
     checked = "values" in document["simulation"]
     again = simulated(

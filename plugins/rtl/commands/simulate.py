@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,17 +11,20 @@ import typer
 from typer import Option
 
 from ithaca.commands.api.outputs import WRITTEN_FILE, AsJson, TableFile, Written
+from ithaca.commands.api.parsing import parse_search
 from ithaca.commands.conclusion import Outputs, conclude
 from ithaca.commands.display import show
-from ithaca.commands.outcome import NOTHING_FOUND, print_document, write_rows
+from ithaca.commands.outcome import NOTHING_FOUND, nothing_found, print_document, write_rows
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.files import signals
 from ithaca.files.answer import Answer
+from ithaca.files.clock import all_or_nothing, made_in_time, running
 from ithaca.files.errors import InputError
-from ithaca.files.numbers import number
+from ithaca.files.numbers import counted, number
 from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
-from ithaca.formulations.data_types import DTYPES, DataType
+from ithaca.formulations.data_types import DataType
+from ithaca.formulations.formats import LISTED
 from ithaca.formulations.machine import RTL
 from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import load_points
@@ -42,11 +46,14 @@ def simulate(
         Path | None, Option("--points", help="CSV with one configuration a row, of a workload.")
     ] = None,
     dtype: Annotated[
-        str | None, Option("--dtype", help=f"Of --points: {DTYPES}; default: fp32.")
+        str | None,
+        Option("--dtype", help=f"Data type of the rows in --points: {LISTED} Default: fp32."),
     ] = None,
     trace: Annotated[
         Path | None,
-        Option("--trace", help="Write a phase per event, for Perfetto or chrome://tracing."),
+        Option(
+            "--trace", help="Write when modules work and wait, for Perfetto or chrome://tracing."
+        ),
         WRITTEN_FILE,
     ] = None,
     vcd: Annotated[
@@ -76,14 +83,14 @@ def simulate(
         )
     simulation = ask()
     if not isinstance(simulation, Simulation):
-        conclude(simulation, Outputs(as_json=as_json, table=table))
+        conclude(simulation, Outputs(as_json=as_json, table=table, verbose=not as_json))
         return
     network = array_network(
         simulation.design, simulation.configuration, simulation.machine, simulation.memory
     )
     conclude(
         simulation,
-        Outputs(as_json=as_json, table=table),
+        Outputs(as_json=as_json, table=table, verbose=not as_json),
         (
             trace,
             lambda path: write_text_atomically(
@@ -128,24 +135,27 @@ def print_points(
         raise InputError("--layer does not go with --points; allowed: with the result of a network")
     if options.pop("check_values", False):
         raise InputError("--check-values shows one run; allowed: with a result, without --points")
-    memory = options.pop("memory", None)
+    memory, seconds = options.pop("memory", None), options.pop("time_limit", None)
     read_memory(memory)
     stated = machine_changes(**options)
     machine = changed_machine(RTL, stated) if stated else None
     nest, data = read_nest(workload), None if dtype is None else read_data_type(dtype)
-    cycles = simulate_points(
-        load_points(points, nest, data, machine=machine, stated=stated), memory
-    )
+    with running(parse_search(seconds).time_limit), all_or_nothing("any point had run"):
+        every = load_points(points, nest, data, machine=machine, stated=stated)
+        cycles, complete = made_in_time(partial(simulate_points, every, memory))
     write_rows(
         file,
         ("point", "cycles"),
         [(n, "" if c is None else c) for n, c in enumerate(cycles, start=1)],
     )
     if as_json:
-        print_document({"schema": SCHEMA, "points": [{"cycles": c} for c in cycles]})
-        return
-    rows = [
-        [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
-        for n, c in enumerate(cycles, start=1)
-    ]
-    show(tabled(rows, ()))
+        document = {"schema": SCHEMA, "points": [{"cycles": c} for c in cycles]}
+        print_document(document if complete else document | {"complete": False})
+    else:
+        rows = [
+            [("point", str(n)), ("cycles", "hangs" if c is None else number(c))]
+            for n, c in enumerate(cycles, start=1)
+        ]
+        show(tabled(rows, ()))
+    if not complete:
+        nothing_found(f"time was over: {len(cycles)} of {counted(len(every), 'point')} had run")

@@ -12,9 +12,11 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import public
 from ithaca.commands.api.opening import one_result
-from ithaca.commands.api.options import LayerName
+from ithaca.commands.api.options import LayerName, TimeLimit
+from ithaca.commands.api.parsing import parse_search
 from ithaca.files import signals
 from ithaca.files.answer import Answer
+from ithaca.files.clock import all_or_nothing, keeping
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
 from ithaca.files.numbers import json_number
@@ -44,6 +46,9 @@ from ithaca.solver.solution import Solution
 
 STUDY = "simulation"
 
+#: For which there may be no time.
+RAN = "the run ended"
+
 #: Simulations of solutions of other families than arrays of loop nests.
 RUNS: Registry[Callable[[Solution, ProcessEngine], Answer]] = Registry("runs")
 
@@ -52,9 +57,7 @@ RUNS: Registry[Callable[[Solution, ProcessEngine], Answer]] = Registry("runs")
 def simulate(
     source: Annotated[
         str | Path | results.Result,
-        Argument(
-            metavar="RESULT|WORKLOAD", help="A result (solve -o), or with --points a workload."
-        ),
+        Argument(metavar="RESULT|WORKLOAD", help="A result file, or with --points a workload."),
     ],
     *,
     layer: LayerName = None,
@@ -63,21 +66,22 @@ def simulate(
         Option(
             "--design",
             metavar="'LOOPS TENSOR'",
-            help="Which design of the result, e.g. 'i,j C'; default: the best.",
+            help="Design of the result, e.g. 'i,j C'. Default: the best.",
         ),
     ] = None,
     regime: Annotated[
         str | None,
         Option(
             "--regime",
-            help="Modules are timed: rtl, or hls as synthesis does; default: the platform's.",
+            help="Timing of modules: rtl, or hls as Vitis HLS schedules loops. "
+            "Default: the platform's.",
         ),
     ] = None,
     param: Annotated[
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--param",
-            help="Cycles: d swap of buffers, e loop entry, h hop, m MAC depth, e.g. d=1,m=8.",
+            help="Latencies in cycles: d buffer swap, e loop entry, h hop, m MAC, e.g. d=1,m=8.",
         ),
         REPEATED,
     ] = None,
@@ -89,9 +93,8 @@ def simulate(
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--memory",
-            help="latency, refresh, refresh_period (cycles); bandwidth (bytes "
-            "per cycle, shared; 0: no limit); "
-            "default: the platform's.",
+            help="The memory's latency, refresh and refresh_period (cycles), and bandwidth "
+            "(bytes per cycle; 0: no limit). Default: the platform's.",
         ),
         REPEATED,
     ] = None,
@@ -99,23 +102,31 @@ def simulate(
         str | None,
         Option(
             "--sums",
-            help="A PE adds its neighbour's sum at its first visit (as "
-            "AutoSA builds it) or the last.",
+            help="When a PE adds the partial sum it receives: first (as AutoSA), or last.",
         ),
     ] = None,
     check_values: Annotated[
         bool,
         Option(
             "--check-values",
-            help="Run it with data, too, and compare what it computes with NumPy (small arrays).",
+            help="Also compute values, and compare them with NumPy (small arrays).",
         ),
     ] = False,
+    time_limit: TimeLimit = None,
 ) -> Simulation | Answer:
     """Run the best configuration of a result, every word of it, and say where the time went.
 
     Raises `InputError` if a parameter is out of range, the result has no configuration, the array
-    cannot be built or has too many values to check.
+    cannot be built or has too many values to check; `NothingFoundError` if time was over before it
+    ended, with the cycles that it takes at least.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> ithaca.simulate(r).cycles
+    58
     """
+    parse_search(time_limit)
     result = source if isinstance(source, results.Result) else one_result(Path(source), layer)
     chosen = _chosen(result, design)
     family = chosen.problem.design.family
@@ -124,12 +135,14 @@ def simulate(
         for name, value in (stated | {"memory": memory, "sums": sums}).items():
             if value is not None:
                 raise InputError(f"--{name} does not go with family {family}; allowed: without it")
-        answer: Answer = other(chosen, process_ends)
+        with all_or_nothing(RAN):
+            answer: Answer = other(chosen, process_ends)
         return answer
     platform = systolic(chosen.problem).technology
     machine = changed_machine(platform.machine, machine_changes(regime, param, fifo_depth, sums))
     stores = read_memory(memory, platform.memory)
-    return simulated(chosen, result.platform_name, machine, stores, check_values=check_values)
+    with all_or_nothing(RAN):
+        return simulated(chosen, result.platform_name, machine, stores, check_values=check_values)
 
 
 def _chosen(result: results.Result, design: str | None) -> Solution:
@@ -219,17 +232,18 @@ def simulate_points(
 ) -> list[int | None]:
     """The cycles of points on the machine of each, with its memory but for what ``memory`` says;
     None where an array hangs."""
-    cycles = []
-    for row, (design, configuration) in enumerate(points, start=1):
-        with errors_at(f"point {row}"):
-            run = simulate_network(
-                array_network(
-                    design,
-                    configuration,
-                    design.technology.machine,
-                    read_memory(memory, design.technology.memory),
-                ),
-                signals.check,
-            )
-        cycles.append(run.cycles if run.finished else None)
+    cycles: list[int | None] = []
+    with keeping(lambda: cycles):
+        for row, (design, configuration) in enumerate(points, start=1):
+            with errors_at(f"point {row}"):
+                run = simulate_network(
+                    array_network(
+                        design,
+                        configuration,
+                        design.technology.machine,
+                        read_memory(memory, design.technology.memory),
+                    ),
+                    signals.check,
+                )
+            cycles.append(run.cycles if run.finished else None)
     return cycles

@@ -14,13 +14,16 @@ from ithaca.exports.configuration import (
     ArrayConfiguration,
     Tool,
     memory_obstacles,
+    type_obstacles,
 )
 from ithaca.files import signals
+from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_number, json_ready, number
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import SCHEMA, document_text
 from ithaca.formulations.machine import IDEAL, MemoryTiming
+from ithaca.formulations.systolic.buffering import has_cycles
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
@@ -85,9 +88,9 @@ def expected(
     """
     chosen = hardware.configuration
     closed = in_edition(chosen.nest, chosen.design, Edition.CYCLE)
-    metrics = replace(chosen, design=closed).metrics
-    names = {"cycle": "latency", "dsp": "dsp", "bram18k": "bram18k"}
-    names |= {name: name for name in COEFFICIENTS if name in metrics}
+    stated = has_cycles(closed)
+    metrics = (replace(chosen, design=closed) if stated else chosen).metrics
+    resources = ("dsp", "bram18k", *(name for name in COEFFICIENTS if name in metrics))
     return {
         "statement": str(chosen.nest),
         **chosen.nest.labels,
@@ -96,7 +99,8 @@ def expected(
         "accumulator": hardware.sum_bits,
         "design": chosen.design.name,
         "machine": json_ready(asdict(hardware.machine)),
-        **{name: json_number(metrics[of]) for name, of in names.items()},
+        "cycle": json_number(metrics["latency"]) if stated else None,
+        **{name: json_number(metrics[name]) for name in resources},
         **simulated(hardware, memory, known),
         "elements": prod(each.stop - each.start for each in hardware.place(hardware.out)),
         "macs": hardware.simd * hardware.value(chosen.design.pe.count),
@@ -129,14 +133,22 @@ def simulated(
         run = simulate_network(
             array_network(design, point, hardware.machine, memory), signals.check
         )
-    except InputError:  # numba is not installed, or there are too many PEs
+    except (InputError, StoppedError):  # no numba, too many PEs, or no time
         return stated
     return {"simulated": run.cycles, "hangs": not run.finished}
 
 
-def limit(stated: Mapping[str, Any]) -> int:
-    """Cycles after which a bench says that the array hangs."""
-    return 2 * int(stated["simulated"] or 4 * stated["cycle"]) + 1000
+def limit(stated: Mapping[str, Any], modelled: Any = None) -> int:
+    """Cycles after which a bench says that the array hangs.
+
+    Parameters
+    ----------
+    stated : mapping
+        The expected results.
+    modelled : number, optional
+        Cycles by another model, where no closed form says them.
+    """
+    return 2 * int(stated["simulated"] or 4 * (stated["cycle"] or modelled)) + 1000
 
 
 def _as_built(configuration: ArrayConfiguration, sum_bits: int | None) -> Hardware:
@@ -197,6 +209,9 @@ def _files(
         )
         for name, own in runs.items()
     }
+    limits = [
+        limit(stated[name], own.configuration.metrics["latency"]) for name, own in runs.items()
+    ]
     files = {
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
@@ -204,9 +219,9 @@ def _files(
         RECORD: record_text(record, memory),
     }
     if streams:
-        files["bench.sv"] = bench_text(hardware, [limit(each) for each in stated.values()], [*runs])
+        files["bench.sv"] = bench_text(hardware, limits, [*runs])
     else:
-        files |= _masters(hardware, stated[""], timing)
+        files |= _masters(hardware, stated[""], timing, limits[0])
     for name, own in runs.items():
         if stated[name]["vectors"]:
             files |= vectors(own, name, padding=streams)
@@ -231,12 +246,14 @@ def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[st
     }
 
 
-def _masters(hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming) -> Mapping[str, str]:
+def _masters(
+    hardware: Hardware, stated: dict[str, Any], timing: MemoryTiming, most: int
+) -> Mapping[str, str]:
     """The further files of an array with AXI4 masters; the stated document gets its registers."""
     stated["memory"] = {"latency": timing.latency, "bandwidth": timing.bandwidth}
     masters = Masters(hardware)
     moved = sum(tensor.packs * tensor.pack for tensor in masters.tensors)
-    bench = masters.text("axi4_bench.sv", limit=limit(stated), moved=moved, **stated["memory"])
+    bench = masters.text("axi4_bench.sv", limit=most, moved=moved, **stated["memory"])
     stated |= masters.registers
     return {
         "array_axi4.sv": masters.text("axi4_top.sv"),
@@ -258,6 +275,7 @@ def _readme(hardware: Hardware, stated: Mapping[str, Mapping[str, Any]], *, memo
         cycles=[
             "it hangs" if own["hangs"] else number(own["simulated"]) for own in stated.values()
         ],
+        closed=["none" if x["cycle"] is None else number(x["cycle"]) for x in stated.values()],
         sparse=chosen.nest.sparse,
         latency=BURST_LATENCY,
         two_level=chosen.design.dram.two_level,
@@ -271,8 +289,9 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
         return (f"{why}; allowed: without --no-host-serialize",)
     if chosen.technology.uram and any(group.beside_dram for group in chosen.design.groups):
         return ("buffers are of URAM, and hardware has them in block RAM; allowed: without --uram",)
-    plain = () if chosen.design.dram.two_level else memory_obstacles(chosen)
-    return plain or tuple(obstacles(chosen))
+    two = chosen.design.dram.two_level
+    reasons = type_obstacles(chosen) if two else memory_obstacles(chosen)
+    return reasons or tuple(obstacles(chosen))
 
 
 def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
@@ -304,6 +323,8 @@ def remark(files: Mapping[str, str], platform: str) -> str:
     if not stated["hangs"] and stated["simulated"] in (None, stated["cycle"]):
         return ""
     simulated = "it hangs" if stated["hangs"] else f"{number(stated['simulated'])} cycles"
+    if stated["cycle"] is None:
+        return f"\nas simulated {simulated}; no closed form says them"
     proven = "" if platform == "rtl-open" else "; to prove this hardware: --platform rtl-open"
     return f"\nas simulated {simulated}, by the closed form {number(stated['cycle'])}{proven}"
 

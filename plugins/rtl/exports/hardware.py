@@ -10,6 +10,7 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
+from ithaca.formulations.systolic.buffering import single_buffered
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition, GroupRole, IOGroup
@@ -101,11 +102,11 @@ class Hardware:
 
     def bits(self, group: IOGroup) -> int:
         """Bits of an element."""
-        return 8 * int(group.stored_bytes(self.configuration.data))
+        return 8 * int(group.package(self.configuration.data).held)
 
     def moved_bits(self, group: IOGroup) -> int:
         """Bits of an element in memory, where packages are padded."""
-        return int(8 * group.stored * group.word_bytes(self.configuration.data))
+        return int(8 * group.package(self.configuration.data).moved)
 
     def pack(self, group: IOGroup) -> int:
         """Elements of a pack."""
@@ -263,7 +264,10 @@ def in_exact_edition(configuration: ArrayConfiguration) -> ArrayConfiguration | 
     built; None where it states no packs for all of them."""
     design, tiling = configuration.design, configuration.tiling
     dram = DramAccess(two_level=design.dram.two_level)
-    exact = derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT, dram)
+    exact = single_buffered(
+        derive(configuration.nest, design.dataflow, design.permutation, Edition.EXACT, dram),
+        design.single,
+    )
     names = [group.name for group in exact.packed_groups]
     if not set(names) <= set(tiling.pack):
         return None

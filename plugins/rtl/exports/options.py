@@ -15,7 +15,8 @@ class HardwareOptions:
     accumulator: Annotated[
         int | None,
         Option(
-            "--accumulator", help="Bits of a sum, with --to rtl: 16 or 32; default: the result's."
+            "--accumulator",
+            help="(--to rtl only) Accumulator width: 16 or 32 bits. Default: the result's.",
         ),
     ] = None
     memory: Annotated[

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, create_model
 
@@ -21,11 +21,12 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.reading import parse_json, read_text
-from ithaca.files.writing import SCHEMA, document_text
+from ithaca.files.writing import SCHEMA, Schema, document_text
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.documents import Document
 from ithaca.formulations.families import FAMILIES, family_of
 from ithaca.formulations.problem import Limit, Problem, read_objective
+from ithaca.formulations.systolic.buffering import doubled_words
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.results.schema import platform_fields
 from ithaca.solver.certificate import Certificate, Status
@@ -37,8 +38,8 @@ RECORD = "hardware.json"
 #: Largest record (bytes): an array that runs a hundred layers.
 MAX_BYTES = 2**20
 
-#: Names of layers, which are those of folders.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+#: Names of layers, which are those of folders: file systems hold 255 bytes.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,199}")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Recorded:
 class RecordDocument(Document):
     """A record; each layer is of the family's own type."""
 
-    schema_: Literal["ithaca/1"]
+    schema_: Schema
     family: str
     memory: str
     layers: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
@@ -78,8 +79,9 @@ def _model(family: str) -> Any:
 
 def array_problem(chosen: ArrayConfiguration) -> tuple[Problem, Configuration]:
     """A problem with a systolic array as its design, and the factors of that."""
-    options = SpaceOptions(two_level=chosen.design.dram.two_level)
-    design = SystolicDesign(chosen.nest, chosen.design, chosen.data, options, chosen.technology)
+    array = chosen.design
+    options = SpaceOptions(two_level=array.dram.two_level, double_buffer=doubled_words(array))
+    design = SystolicDesign(chosen.nest, array, chosen.data, options, chosen.technology)
     factors = design.configuration(chosen.tiling)
     limits = () if chosen.bandwidth is None else (Limit("bandwidth", chosen.bandwidth),)
     return Problem(design, limits, read_objective("latency", "objective", None)), factors

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ithaca.files.errors import InputError
+from ithaca.files.clock import left
+from ithaca.files.errors import InputError, NothingFoundError
 from ithaca.files.staging import staging
 from ithaca.files.writing import whole_file
 
@@ -309,14 +311,36 @@ def count_cells(tool: str, cells: Mapping[str, int]) -> Resources:
 
 
 def _run(command: Sequence[str], folder: Path, more: Mapping[str, str] | None = None) -> str:
-    """The output of a program; `InputError` with its first complaint if it fails."""
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ, **(more or {})},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, errors="replace",
-    )  # fmt: skip
-    if done.returncode:
-        raise InputError(f"{Path(command[0]).name} fails in {folder}: {_first(done.stdout)}")
-    return done.stdout
+    """The output of a program, which ends with all that it started when the call's time is up, or
+    the call is interrupted.
+
+    Raises `InputError` with its first complaint if it fails, and `NothingFoundError` when time is
+    up.
+    """
+    name = Path(command[0]).name
+    with subprocess.Popen(
+        command, cwd=folder, env={**os.environ, **(more or {})}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    ) as program:  # fmt: skip
+        try:
+            text, _ = program.communicate(timeout=left())
+        except subprocess.TimeoutExpired as late:
+            raise NothingFoundError(f"time is up: {name} was ended; allow more time") from late
+        finally:
+            if program.poll() is None:
+                _end(program)
+    if program.returncode:
+        raise InputError(f"{name} fails in {folder}: {_first(text)}")
+    return text
+
+
+def _end(program: subprocess.Popen[str]) -> None:
+    """End a program, and all that it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError):
+            os.killpg(program.pid, signal.SIGKILL)
+    else:
+        program.kill()
 
 
 def _first(text: str) -> str:

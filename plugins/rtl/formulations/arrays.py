@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
+from ithaca.files.clock import poll
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -163,6 +164,7 @@ class _Builder:
     def _process(
         self, name: str, module: str, *steps: Step, begin: int = 0, memory: bool = False
     ) -> None:
+        poll()
         self._processes.append(Process(name, steps, begin, module, memory))
 
     def _loop(
@@ -190,7 +192,7 @@ class _Builder:
         if buffer.dram:
             (feed,) = first
             own = self._dram(group, words)
-            self._buffer(buffer, buffer.name, own, (), feed)
+            self._buffer(buffer, buffer.name, own, (), feed, doubled=group.double_buffered)
             return
         count = self._value(group.count)
         chains = [list(first)[begin : begin + chain] for begin in range(0, count, chain)]
@@ -209,6 +211,7 @@ class _Builder:
                     (self._loop(words, links[place]),),
                     rest,
                     feed,
+                    doubled=group.double_buffered,
                 )
         self._memory(group, heads, words * chain, tiles, outer, inwards=True)
 
@@ -219,11 +222,19 @@ class _Builder:
         own: tuple[Step, ...],
         rest: tuple[Step, ...],
         feed: str,
+        *,
+        doubled: bool,
     ) -> None:
-        """A doubled buffer: one process fills it and passes on, the other feeds PEs from it."""
-        swap = Meet(name, self.machine.swap)
+        """A buffer, filled by one process that passes on, too, while another feeds PEs; a single
+        one by one process in turn."""
         tiles = self._value(module.tiles)
         again = self._value(module.intra) // self.trips
+        fed = Repeat(again, (self._loop(self.trips, (), feed),))
+        if not doubled:
+            steps = Repeat(tiles, (*own, *rest, fed))
+            self._process(name, module.name, steps, begin=self.machine.swap, memory=module.dram)
+            return
+        swap = Meet(name, self.machine.swap)
         self._process(
             f"{name} fill",
             f"{module.name} fill",
@@ -234,7 +245,7 @@ class _Builder:
         self._process(
             f"{name} feed",
             f"{module.name} feed",
-            Repeat(tiles, (swap, Repeat(again, (self._loop(self.trips, (), feed),)))),
+            Repeat(tiles, (swap, fed)),
         )
 
     def _pes_fed(self, group: IOGroup) -> tuple[str, ...]:
@@ -360,12 +371,7 @@ class _Builder:
         )
         for number, end in enumerate(ends):
             name = f"{module.name} {number}"
-            swap = Meet(name, self.machine.swap)
-            self._process(
-                f"{name} take",
-                f"{module.name} take",
-                Repeat(rounds, (Repeat(again, (self._loop(taken, end),)), swap)),
-            )
+            added = Repeat(again, (self._loop(taken, end),))
             if module.dram:
                 send = self._dram(group, words)
             else:
@@ -373,6 +379,12 @@ class _Builder:
                     self._loop(words, (), links[number]),
                     *self._rest(words, links, number, inwards=False),
                 )
+            if not group.double_buffered:
+                steps = Repeat(rounds, (added, *send))
+                self._process(name, module.name, steps, memory=module.dram)
+                continue
+            swap = Meet(name, self.machine.swap)
+            self._process(f"{name} take", f"{module.name} take", Repeat(rounds, (added, swap)))
             self._process(
                 f"{name} send",
                 f"{module.name} send",

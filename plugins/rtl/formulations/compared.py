@@ -14,7 +14,9 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import json_ready, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.formats import PUBLISHED
 from ithaca.formulations.machine import IDEAL, Machine, MemoryTiming
+from ithaca.formulations.systolic.buffering import has_cycles
 from ithaca.formulations.systolic.derivation import in_edition
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition
@@ -30,7 +32,6 @@ from ithaca.plugins.rtl.formulations.values import check_values as carry_values
 
 if TYPE_CHECKING:
     import xarray as xr
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +84,7 @@ class Simulation(Answer):
                 "memory": {
                     name: value
                     for name, value in asdict(self.memory).items()
-                    if name != "port" or value
+                    if name not in ("port", "channels") or value
                 },
                 "cycles": self.cycles,
                 "models": json_ready(self.models),
@@ -114,8 +115,8 @@ class Simulation(Answer):
             f"{self.design.name}, simulated: {took}"
         )
 
-    def plot(self, path: str | Path | None = None) -> Figure:
-        """Draw when modules work, as a figure and to a file like other answers.
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw when modules work, as a chart and to a file like other answers.
 
         Raises `InputError` if the run hangs or is too long to be drawn.
         """
@@ -216,10 +217,14 @@ def simulate_configuration(
     tiling = design.tiling(configuration)
     models, simulated = {}, None
     for edition in Edition:
-        unpublished = design.array.dram != SERIALIZED or design.nest.sparse is not None
+        unpublished = (
+            design.array.dram != SERIALIZED or design.nest.sparse is not None or design.nest.formats
+        )
         if unpublished and edition is Edition.ODYSSEY:
             continue
         array = in_edition(design.nest, design.array, edition)
+        if edition is Edition.CYCLE and not has_cycles(array):
+            continue
         stated = replace(
             design,
             array=array,
@@ -241,9 +246,16 @@ def simulate_configuration(
             "all modules; allowed: results of the exact model edition"
         )
     network = array_network(*simulated, machine, memory)
+    if check_values and not design.data.plain:
+        words = design.nest.labels.get("format", design.data.name)
+        raise InputError(
+            f"--check-values: format {words} is none that values are carried in; allowed: one "
+            f"type of all tensors, of {', '.join(PUBLISHED)}"
+        )
     if check_values:
         check_moves(simulated[0], network)
-    stretch = -(-ceil(models[Edition.CYCLE.value]) // stretches) if stretches else 0
+    likely = models.get(Edition.CYCLE.value, models[Edition.EXACT.value])
+    stretch = -(-ceil(likely) // stretches) if stretches else 0
     run = simulate_network(network, checkpoint, stretch=stretch, cycles=stretch * stretches)
     values = (
         carry_values(*simulated, network, machine.sums) if check_values and run.finished else None

@@ -10,6 +10,7 @@ from ithaca.formulations.machine import Machine, MemoryTiming
 from ithaca.formulations.processes import Loop, Repeat, Step
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.design import SystolicDesign
+from ithaca.formulations.systolic.ports import crowded
 from ithaca.formulations.systolic.systolic_array import IOGroup
 
 
@@ -25,8 +26,9 @@ class MemoryLoops:
         memory: MemoryTiming,
     ) -> None:
         self._value, self._machine, self._memory = value, machine, memory
-        array, data = design.array, design.data.counted
-        self._word_bytes = {group.name: group.word_bytes(data) for group in array.packed_groups}
+        array, data = design.array, design.data.built
+        groups = array.packed_groups
+        self._word_bytes = {group.name: group.package(data).word_bytes for group in groups}
         #: Cycles to open a burst, where every row of a tile is one.
         self._burst = BURST_LATENCY * value(array.bursts)
         moved = {group.name: self._bytes(group) for group in array.packed_groups}
@@ -35,6 +37,13 @@ class MemoryLoops:
         self._share = {
             name: Fraction(sum(moved.values()), memory.bandwidth * own) if memory.bandwidth else 0
             for name, own in moved.items()
+        }
+        shared = memory.channels and value(crowded(array, memory.channels))
+        loads = {g.name: moved[g.name] / value(g.ports) for g in array.packed_groups}
+        #: By what the first port of each tensor takes its channel longer, as others share it.
+        self._crowd = {
+            name: sum(loads.values()) / own if shared else Fraction(1)
+            for name, own in loads.items()
         }
 
     def _bytes(self, group: IOGroup) -> Fraction:
@@ -68,10 +77,13 @@ class MemoryLoops:
         interval = max(
             Fraction(1),
             self._share[group.name] * pack * self._value(group.ports),
-            Fraction(pack, port) if port else Fraction(1),
+            self._crowd[group.name] * pack / port if port else Fraction(1),
         )
-        last = group.last if group.outer is None else group.outer.last
-        row = self._value(last / group.pack) if self._burst else words
+        row = words
+        if self._burst:
+            chain = group.buffers[0].chain
+            each = chain * group.size / group.opened(chain)
+            row = self._value((each if group.outer is None else group.outer.last) / group.pack)
         entry = self._machine.entry + self._memory.latency + self._burst
         loop = Loop(row, reads, writes, entry, interval if interval > 1 else 1)
         return (Repeat(words // row, (loop,)),) if row < words else (loop,)

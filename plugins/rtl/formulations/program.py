@@ -8,6 +8,7 @@ from math import lcm
 
 import numpy as np
 
+from ithaca.files.clock import poll
 from ithaca.formulations.processes import (
     Loop,
     Meet,
@@ -55,7 +56,7 @@ class ProcessProgram:
             np.cumsum([0, *(fifo.capacity for fifo in network.fifos)], dtype=np.int64),
             np.array([numbers[network.readers[fifo.name]] for fifo in network.fifos], np.int64),
             np.array([numbers[network.writers[fifo.name]] for fifo in network.fifos], np.int64),
-            np.array([process.memory for process in network.processes], np.bool_),
+            np.array([process.memory for process in network.processes], np.int64),
             np.array(self._sequences or [0], np.int64),
             np.array([1, 0] if refresh is None else [refresh.period, refresh.cycles], np.int64),
             int(np.argmax(outermost)) if outermost else 0,
@@ -70,6 +71,7 @@ class ProcessProgram:
         self._code.append([*columns, *[0] * (9 - len(columns))])
 
     def _add(self, steps: Sequence[Step], process: int) -> None:
+        poll()
         for step in steps:
             if isinstance(step, Repeat):
                 self._emit(REPEAT, step.times)

@@ -1,13 +1,8 @@
-"""The state of a run, and what is done at once where it comes back.
-
-Where the whole state relative to the clock is one that was there before, what lay between happens
-again and again: whole periods are added at once, exactly.
-"""
+"""The state of a run: arrays, and what their columns hold."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ithaca.formulations.processes import DEEPEST
 from ithaca.plugins.rtl.formulations.program import ProcessProgram
@@ -23,6 +18,11 @@ IN, OUT, PUT, TAKE, BEGIN, ROOM, DELAY = range(7)
 # the recent ones is kept; of how many periods the one being run stands, their length, and the
 # rounds that the leading process has left when it ends
 SEEN, LOOKS, ENOUGH, NEXT, ECHO, PERIOD, UNTIL = range(7)
+
+# columns of a process' counts
+TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
+# how a slice of a run ended
+DONE_ALL, GO_ON, HANGS, FULL = range(4)
 
 #: Recent states that are kept, at most, and numbers of all that are.
 RECENT, MOST_NUMBERS = 40, 4_000_000
@@ -52,6 +52,11 @@ class RunState:
         rings[1] = NEVER
         met = np.full(program.barriers + 1, -1, np.int64)
         places = np.zeros((len(code), 2), np.int64)
+        # of a loop's ports, where rings begin and end, the places of their next words, and delays
+        scratch = [np.zeros(max(ports.size, 1), np.int64) for _ in range(4)]
+        # cycles at work that the tally does not hold yet: in which cycle they begin, and until
+        # which they are of the same stretches
+        untallied = [np.zeros(count, np.int64) for _ in range(3)]
         size = count * (7 + DEEPEST) + capacity.size + int(offsets[-1]) + met.size + 1
         # states that a period is found by, the last one being that of now: when they were, rounds
         # left, counts
@@ -69,178 +74,5 @@ class RunState:
         )
         self.arrays = (
             self.process, loops, fifo, rings, met, places, self.counts, self.waits, self.log,
-            self.totals, *then,
+            self.totals, *scratch, *untallied, *then,
         )  # fmt: skip
-
-
-@njit(cache=True)
-def skip_periods(  # type: ignore[no-untyped-def]
-    latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo, rings,
-    met, counts, waits, totals, then, looks, clocks, rounds, counts_then, waits_then, lead, echoes,
-):  # fmt: skip
-    """Add whole periods if the state was met before.
-
-    Of the states before, the recent ones are compared, and one that is kept ever longer. Arrays are
-    of 64-bit integers, those of `ProcessProgram` and of `RunState`.
-
-    Parameters
-    ----------
-    latency, capacity, offsets, readers, writers : ndarray
-        Of each FIFO: cycles through it, words that it holds, where its ring begins, and the
-        processes at its ends.
-    refresh : ndarray
-        The cycles from one refresh of the memory to the next, and those that one takes.
-    scale : int
-        Parts of a cycle.
-    process, loops, fifo, rings, met : ndarray
-        The state: columns of processes; rounds left of their loops, by depth; columns of FIFOs;
-        when words of rings were put in and taken out; the process at each barrier, or −1. Clocks
-        and rounds are moved on by the periods that are added.
-    counts, waits, totals : ndarray
-        What is counted of processes, of ports, and in all: moved on, too.
-    then : ndarray
-        States that were kept, relative to their clocks; room for that of now.
-    looks : ndarray
-        What is known of looks.
-    clocks, rounds, counts_then, waits_then : ndarray
-        Of every state its clock (−1: there is none), rounds left of outermost loops, and the
-        counts.
-    lead : int
-        The process whose clock is that of the state.
-    echoes : bool
-        Whether a period is run once more before it is added, so that what is tallied counts for all
-        of them.
-    """
-    now = process[lead, CLOCK]
-    if looks[ECHO] > 1:
-        if loops[lead, 0, 0] > looks[UNTIL]:
-            return
-        _add_periods(
-            looks[ECHO] - 1, 0, scale, process, loops, rings, counts, waits, totals, clocks, rounds,
-            counts_then, waits_then, now,
-        )  # fmt: skip
-        looks[ECHO] = 1
-        return
-    state = then[-1]
-    _describe(
-        state, latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
-        rings, met, now,
-    )  # fmt: skip
-    known = -1
-    for slot in range(clocks.size):
-        if clocks[slot] >= 0 and (known < 0 or clocks[slot] > clocks[known]):
-            same = True
-            for place in range(state.size):
-                if then[slot, place] != state[place]:
-                    same = False
-                    break
-            if same:
-                known = slot
-    looks[LOOKS] += 1
-    if known >= 0:
-        more = _periods_left(known, process, loops, rounds)
-        looks[PERIOD] = now - clocks[known]
-        looks[UNTIL] = 2 * loops[lead, 0, 0] - rounds[known, lead]
-        if echoes and more > 1:
-            looks[ECHO] = more
-            clocks[:] = -1
-            _keep(
-                0, now, then, clocks, process, loops, rounds, counts, counts_then, waits, waits_then
-            )
-            return
-        if more > 0 and not echoes:
-            _add_periods(
-                more, known, scale, process, loops, rings, counts, waits, totals, clocks, rounds,
-                counts_then, waits_then, now,
-            )  # fmt: skip
-            return
-    if looks[LOOKS] >= looks[ENOUGH]:
-        looks[LOOKS] = 0
-        looks[ENOUGH] = 2 * looks[ENOUGH] if looks[ENOUGH] else 2
-        slot = 0
-    else:
-        slot = looks[NEXT]
-        looks[NEXT] = slot + 1 if slot + 1 < clocks.size else 1
-    _keep(slot, now, then, clocks, process, loops, rounds, counts, counts_then, waits, waits_then)
-
-
-@njit(cache=True)
-def _describe(  # type: ignore[no-untyped-def]
-    state, latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
-    rings, met, now,
-):  # fmt: skip
-    """Write down the whole state, relative to a clock."""
-    place = 0
-    for p in range(process.shape[0]):
-        for column in range(7):
-            value = process[p, column]
-            if column == CLOCK:
-                value = 0 if process[p, DONE] else value - now
-            elif column == PARTS:
-                value = max(value, (process[p, CLOCK] - 1) * scale) - now * scale
-            state[place] = value
-            place += 1
-        for depth in range(1, loops.shape[1]):
-            state[place] = loops[p, depth, 0] if depth < process[p, DEPTH] else 0
-            place += 1
-    for f in range(fifo.shape[0]):
-        inside = fifo[f, IN] - fifo[f, OUT]
-        state[place] = inside
-        place += 1
-        for j in range(capacity[f]):
-            slot = offsets[f] + (fifo[f, TAKE] + j) % capacity[f]
-            # what is over when the process comes to it is as good as any other time before
-            if j < inside:
-                value = max(rings[0, slot] + latency[f], process[readers[f], CLOCK])
-            else:
-                value = max(rings[1, slot] + 1, process[writers[f], CLOCK])
-            state[place] = value - now
-            place += 1
-    for b in range(met.size):
-        state[place] = met[b]
-        place += 1
-    state[place] = now % refresh[0]
-
-
-@njit(cache=True)
-def _keep(  # type: ignore[no-untyped-def]
-    slot, now, then, clocks, process, loops, rounds, counts, counts_then, waits, waits_then
-):
-    """Keep the state of now."""
-    then[slot] = then[-1]
-    clocks[slot] = now
-    for p in range(process.shape[0]):
-        rounds[slot, p] = loops[p, 0, 0] if process[p, DEPTH] > 0 else 0
-    counts_then[slot] = counts
-    waits_then[slot] = waits
-
-
-@njit(cache=True)
-def _periods_left(slot, process, loops, rounds):  # type: ignore[no-untyped-def]
-    """The number of periods that leave every process a round of its outermost steps."""
-    times = np.int64(1 << 62)
-    for p in range(process.shape[0]):
-        if process[p, DEPTH] > 0 and rounds[slot, p] > loops[p, 0, 0]:
-            times = min(times, (loops[p, 0, 0] - 1) // (rounds[slot, p] - loops[p, 0, 0]))
-    return np.int64(0) if times == np.int64(1 << 62) else times
-
-
-@njit(cache=True)
-def _add_periods(  # type: ignore[no-untyped-def]
-    times, slot, scale, process, loops, rings, counts, waits, totals, clocks, rounds, counts_then,
-    waits_then, now,
-):  # fmt: skip
-    """Add the period since a state that was kept so many times; states are forgotten."""
-    period = now - clocks[slot]
-    for p in range(process.shape[0]):
-        if not process[p, DONE]:
-            process[p, CLOCK] += times * period
-            process[p, PARTS] += times * period * scale
-            process[p, BEGAN] += times * period
-        if process[p, DEPTH] > 0:
-            loops[p, 0, 0] -= times * (rounds[slot, p] - loops[p, 0, 0])
-    rings += times * period
-    counts += times * (counts - counts_then[slot])
-    waits += times * (waits - waits_then[slot])
-    totals[1] += times * period
-    clocks[:] = -1

@@ -283,7 +283,7 @@ class _Array:
             lanes = self.lanes(access, self.places.feed(access))
             if group.sparse is not None:
                 lanes = Packages(group.sparse).places(lanes)
-            return _Buffer(words, lanes)
+            return _Buffer(words, lanes, doubled=group.double_buffered)
         stores = stated.dram and group.outer is not None
         sink = (_StoringModule if stores else _Sink)(self, group, port)
         return _Drain(self, group, sink) if stated.buffer else sink
@@ -325,18 +325,19 @@ class _Filled(_Source):
 
 
 class _Buffer(_Source):
-    """A doubled buffer of a tensor that is read."""
+    """A buffer of a tensor that is read."""
 
-    def __init__(self, words: Iterator[Words], addresses: Integers) -> None:
+    def __init__(self, words: Iterator[Words], addresses: Integers, *, doubled: bool) -> None:
         super().__init__(words)
-        self._addresses = addresses
+        self._addresses, self._doubled, self._fed = addresses, doubled, np.zeros(0)
         self._filled: list[Words] = []
-        self._fed = np.zeros(0)
 
     def turn(self, loop: Loop, taken: Sequence[Words]) -> Sequence[Words]:
         if loop.reads and loop.writes:
             return taken
         if loop.writes:
+            if self._filled and not self._doubled:  # a single one meets nobody
+                self.meet()
             return [self._fed[self._addresses]]
         self._filled.append((taken[0] if loop.reads else self.sent(loop)).ravel())
         return []

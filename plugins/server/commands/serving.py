@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 from typer import Option
 
 from ithaca.files.errors import InputError
+from ithaca.files.extras import check_installed
 from ithaca.plugins.server.commands.tools import Tool, tools
 
 #: Seconds that a call has after it is cancelled, to say what it has.
@@ -35,8 +35,7 @@ def serve(
     """Offer commands as tools to assistants."""
     if not mcp:
         raise InputError("serve needs the protocol to speak; allowed: --mcp")
-    if find_spec("mcp") is None:
-        raise InputError('mcp is not installed; allowed: pip install "ithaca[mcp]"')
+    check_installed("mcp")
     import asyncio
 
     # of an interrupt the event loop must hear, which then ends as a closed input does

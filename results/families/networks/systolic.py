@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.data_models import built
-from ithaca.formulations.data_types import stated_data_type
+from ithaca.formulations.data_types import data_type
 from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, UNNAMED, choice_of
 from ithaca.formulations.platform import Platform
@@ -49,7 +49,7 @@ from ithaca.results.network_parts import (
     read_result,
 )
 from ithaca.results.schema import UnrestrictedDocument
-from ithaca.solver.certificate import Status, Termination
+from ithaca.solver.certificate import Termination
 from ithaca.solver.documents import DesignProofDocument, ProofDocument, RunDocument, read_runs
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import (
@@ -79,6 +79,7 @@ class PhysicalDocument(Document):
     lanes: dict[str, int]
     simd: int | None
     packs: dict[str, int]
+    ports: dict[str, int] = Field(default_factory=dict)
     buffers: dict[str, int]
     idle_lanes: int
 
@@ -88,6 +89,7 @@ class PhysicalDocument(Document):
         if self.simd is not None:
             values[quantities.t2(design.array.simd_loop).name] = self.simd
         values |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
+        values |= {quantities.ports(group).name: number for group, number in self.ports.items()}
         return fixed(
             values | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
         )
@@ -138,21 +140,13 @@ class SharedDesignDocument(ArrayDesignDocument):
     """One dataflow and permutation for the layers of a kernel."""
 
     dataflow: Names  # type: ignore[assignment]
+    single: Names = ()  # type: ignore[assignment]
     kernel: Text
     layers: Names
     value: Number | None
     certificate: ProofDocument
     chosen: bool
     proven: bool
-    how_far: Annotated[Text | None, Field(exclude=True)] = None
-    """In words; earlier versions stated it, and values of all."""
-
-    def claimed(self) -> Self:
-        """The design with a value only if it is chosen: nobody proves the others."""
-        if self.how_far is None or self.chosen or self.value is None:
-            return self
-        proof = self.certificate.model_copy(update={"status": Status.UNKNOWN, "gap": None})
-        return self.model_copy(update={"value": None, "certificate": proof})
 
 
 class ArrayDocument(Document):
@@ -183,9 +177,7 @@ class NetworkResultDocument(NetworkHead):
     complete: bool
     total: TotalDocument
     layers: Annotated[list[LayerDocument], Field(min_length=1)]
-    choices: list[Annotated[SharedDesignDocument, AfterValidator(SharedDesignDocument.claimed)]] = (
-        Field(default_factory=list)
-    )
+    choices: list[SharedDesignDocument] = Field(default_factory=list)
     arrays: list[ArrayDocument] = Field(default_factory=list)
     failures: list[FailureDocument]
     unrestricted: UnrestrictedDocument | None = None
@@ -235,11 +227,11 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
 
 def best_fields(solution: Solution) -> dict[str, Any]:
     """The given physical factors of the array, which documents state beside tiling and metrics."""
-    parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "buffers": {}}
+    parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "ports": {}, "buffers": {}}
     for name, value in systolic(solution.problem).fixed_hardware.items():
         kind, _, owner = name.partition(".")
         if owner:
-            parts[kind if kind == "lanes" else f"{kind}s"][owner] = value
+            parts[kind if kind in ("lanes", "ports") else f"{kind}s"][owner] = value
         else:
             parts[kind] = value
     physical = {**parts, "idle_lanes": max(parts["lanes"].values())} if parts["lanes"] else None
@@ -260,14 +252,21 @@ MODEL = NetworkResultDocument
 
 def result(read: NetworkResultDocument) -> NetworkResult:
     """The result that a document states."""
+    space, technology = built(SpaceOptions, read.space), built(Technology, read.technology)
+    has = technology.memory.channels
+    if space.ports is not None and space.ports.channels != has:
+        raise InputError(
+            f"space.ports.channels is {space.ports.channels}; allowed: {has}, as "
+            "technology.memory.channels"
+        )
     request = ArrayQuestion(
-        data=stated_data_type(read.dtype, summed=read.edition is Edition.CYCLE),
-        platform=Platform(read.platform.name, "", built(Technology, read.technology), {}),
+        data=data_type(read.dtype),
+        platform=Platform(read.platform.name, "", technology, {}),
         bounds={x.metric: x.bound for x in read.platform.upper_limits(NAMES)},
         objective=read_objective(read.objective, "objective", NAMES),
         edition=read.edition,
         **dict(read.restriction),
-        space=built(SpaceOptions, read.space),
+        space=space,
         **dict(read.partition),
     )
     layered = request.minimising(read_layer_objective(read, NAMES))
@@ -285,6 +284,7 @@ def result(read: NetworkResultDocument) -> NetworkResult:
 
 def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
+    request = request.of(layer.nest)
     setting = ArraySetting(
         layer.nest, request.data, request.edition, request.space, request.technology, read.kept
     )
@@ -322,7 +322,7 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     answer = read_answer(read, chosen, tiling)
     for index, design in enumerate(designs):
         proof = design.certificate
-        if proof.termination is Termination.BEATEN and (
+        if proof.beaten and (
             answer.value is None or proof.lower_bound is None or proof.lower_bound < answer.value
         ):
             raise InputError(
@@ -337,7 +337,6 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
 
 def _read_shared(read: SharedDesignDocument, at: str) -> SharedDesign:
     own = dict(read)
-    del own["how_far"]
     total = Total(
         own["value"],
         read_certificate(own.pop("certificate"), own.pop("value"), f"{at}.certificate"),

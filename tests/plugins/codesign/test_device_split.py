@@ -10,10 +10,10 @@ import pytest
 import ithaca
 from ithaca.files.errors import InputError
 from ithaca.plugins.codesign.formulations.files import find_space, read_space, space_fields
-from ithaca.studies.network.problems import common_designs
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.workloads.networks.find import find_network
 from tests.command_line import ithaca as command
-from tests.command_line import succeed
+from tests.command_line import refused, succeed
 from tests.plugins.codesign.studies.several_arrays import pipelines
 from tests.refusals import refusals
 
@@ -259,3 +259,22 @@ def test_fronts_that_are_cut_short_are_not_proven(thirds):
         proven += status == "optimal"
         assert status != "optimal" or values == whole[1]
     assert 0 < proven < 14
+
+
+@pytest.mark.ci
+def test_a_round_of_networks_is_what_several_are(thirds):
+    (thirds / "one.yaml").write_text(
+        SMALL.replace("two", "one").partition("  - {op: kernel, name: b")[0]
+    )
+    answer = ithaca.codesign("thirds.yaml", ["two.yaml:2", "one.yaml"])
+    assert [(part.name, part.runs) for part in answer.network.parts] == [("two", 2), ("one", 1)]
+    counts = {layer.layer.name: layer.layer.count for layer in answer.layers}
+    assert counts == {"two/a": 2, "two/b": 2, "one/a": 1}
+    assert answer.status == "optimal"
+    answer.save("round.json")
+    assert ithaca.load("round.json").value == answer.value
+
+
+def test_arrays_store_tensors_as_they_are_needed(thirds):
+    line = refused("codesign", "thirds.yaml", "resnet-dmazerunner")
+    assert "states extents in memory; allowed with space thirds" in line

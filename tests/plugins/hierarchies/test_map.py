@@ -96,7 +96,7 @@ def test_the_proven_mapping_is_the_best_of_all(objective, files):
 
 
 def test_a_mapping_is_told_as_timeloop_does(files):
-    done = succeed("map", *ASKED, "--divisors-only", "-o", "r.json", cwd=files)
+    done = succeed("map", *ASKED, "--divisors-only", "--verbose", "-o", "r.json", cwd=files)
     assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
     for part in (
         "DRAM [ Weights:24 Inputs:24 Outputs:16 ]",
@@ -239,7 +239,7 @@ def test_a_level_without_room_is_named(files):
     done = command("map", *ASKED, cwd=files)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert (
-        "tiny: Buffer has room for 2 words; allowed: at least 3, a word of each tensor that it keeps, Weights"
+        "tiny: Buffer has room for 2 words; allowed: at least 3, a value of each tensor that it keeps, Weights"
         in done.stderr
     )
     succeed(

@@ -36,7 +36,7 @@ def test_the_document_says_all_of_every_choice():
         "--json",
     )
     document = json.loads(ithaca(*words).stdout)
-    assert document["schema"] == "ithaca/1"
+    assert document["schema"] == "ithaca/2"
     assert (document["leaves"], document["sets_of_leaves"], document["published"]) == (9, 126, 6)
     assert document["intrinsic"] == {
         "name": "gemm",

@@ -3,12 +3,18 @@
 import json
 import re
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import ithaca
+from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.points import load_points, model_of
 from ithaca.plugins.hierarchies.formulations.statistics_files import Figure, statistics
+from ithaca.plugins.hierarchies.formulations.timeloop import LinkedLanesModel
+from ithaca.workloads.problem_files import read_problem
 from tests.command_line import ithaca as run
 from tests.command_line import refused, succeed
 from tests.plugins.hierarchies.test_timeloop_mapper import ARCHITECTURE, ENERGIES, MAPPED, PROBLEM
@@ -94,6 +100,72 @@ def test_figures_that_differ_are_listed_and_the_status_is_1(folder):
     points = ithaca.evaluate("p.yaml", arch=".", points="m.yaml", compare="s.txt")
     assert points.failure == "2 of 147 figures differ from s.txt"
     assert len(points.comparison.different) == 2
+
+
+#: Multipliers side by side, with nothing that keeps words around them.
+LANES = """
+architecture:
+  version: 0.4
+  nodes:
+  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 8, width: 64}}
+  - !Component {name: buffer, class: SRAM, attributes: {datawidth: 8, depth: 512, width: 8}}
+  - !Container {name: lanes, spatial: {meshX: 4}}
+  - !Component {name: mac, class: intmac}
+"""
+MATRICES = """
+problem:
+  version: 0.4
+  shape:
+    name: product
+    dimensions: [M, N, K]
+    data_spaces:
+    - {name: Weights, projection: [[[M]], [[K]]]}
+    - {name: Inputs, projection: [[[K]], [[N]]]}
+    - {name: Outputs, projection: [[[M]], [[N]]], read_write: true}
+  instance: {M: 16, N: 6, K: 4}
+"""
+
+
+def read_with_neighbours(loops, lanes, indices):
+    """Words that lanes read from the buffer, cycle by cycle, where none is read that a neighbour had
+    in the cycle before, and what several read at a time is read once."""
+    words, before = 0, [None] * lanes
+    for place in product(*(range(n) for _, n in loops)):
+        at = dict.fromkeys("MNK", 0)
+        for (loop, n), index in zip(loops, place, strict=True):
+            at[loop] = at[loop] * n + index
+        now = [
+            tuple(at[loop] * lanes + lane if loop == "M" else at[loop] for loop in indices)
+            for lane in range(lanes)
+        ]
+        near = [{before[k] for k in (n - 1, n + 1) if 0 <= k < lanes} for n in range(lanes)]
+        words += len({word for word, known in zip(now, near, strict=True) if word not in known})
+        before = now
+    return words
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_words_of_neighbouring_multipliers_are_read_once(tmp_path, seed):
+    random = Random(seed)
+    outer = random.sample([("M", 2), ("N", 3), ("K", 2)], 3)
+    inner = random.sample([("M", 2), ("N", 2), ("K", 2)], 3)
+    lines = ["DRAM [ Weights:64 (64) Inputs:24 (24) Outputs:96 (96) ]", "---"]
+    lines += [f"| for {loop} in [0:{n})" for loop, n in outer]
+    lines += ["", "buffer [ Weights:16 (16) Inputs:4 (4) Outputs:16 (16) ]", "---"]
+    lines += [f"| for {loop} in [0:{n})" for loop, n in inner]
+    node = random.choice(("lanes", "inter_lanes_spatial"))
+    lines += ["", f"{node} [ ]", "---", "|  for M in [0:4) (Spatial-X)", "|    << Compute >>"]
+    texts = {"a.yaml": LANES, "p.yaml": MATRICES, "m.map.txt": "\n".join(lines) + "\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    nest = read_problem(tmp_path / "p.yaml")
+    (point,) = load_points(tmp_path / "m.map.txt", read_architecture(tmp_path / "a.yaml"), nest)
+    model = model_of(point.design, [point.mapping], LinkedLanesModel)
+    read = {t: next(iter(model.reads(1, t).entries(1))) for t in ("Inputs", "Weights")}
+    assert {tensor: Fraction(*count) for tensor, count in read.items()} == {
+        "Inputs": read_with_neighbours([*outer, *inner], 4, "KN"),
+        "Weights": read_with_neighbours([*outer, *inner], 4, "MK"),
+    }
 
 
 def test_older_versions_count_first_fills_of_outputs(folder):

@@ -274,7 +274,7 @@ def test_memory_that_does_not_hold_a_model_is_said(tmp_path):
     assert "DO NOT FIT" in succeed("network", str(written(tmp_path)), *words).stdout
     board.write_text(text.replace(", capacity: 68.7", ""))
     printed = succeed("network", str(written(tmp_path)), *words).stdout
-    assert "the platform states no capacity" in printed
+    assert "no capacity of the memory is stated" in printed
 
 
 def test_memory_hierarchies_count_cycles_and_words(tmp_path):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ithaca.exports.seeds.parameters import score_configuration
 from ithaca.files.errors import InputError
 from ithaca.plugins.peers.studies.coordinates import Coordinates
 from ithaca.plugins.peers.studies.evaluator import INFEASIBLE, Evaluator, SettledError
@@ -19,6 +18,7 @@ from ithaca.plugins.peers.studies.recorder import (
     SampleBudget,
     Trace,
 )
+from ithaca.plugins.seeds.exports.parameters import score_configuration
 from tests.problems import mm_points, mm_problem
 from tests.refusals import refusals
 

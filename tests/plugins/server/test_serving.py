@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import ithaca
+from ithaca.files import extras
 from ithaca.files.errors import InputError
 from ithaca.plugins.server.commands import serving
 from ithaca.plugins.server.commands.tools import NAMES, tools
@@ -173,8 +174,8 @@ def test_arguments_that_are_none_are_refused(arguments, line):
 
 def test_a_server_needs_a_protocol_and_its_library(monkeypatch):
     assert "serve needs the protocol to speak; allowed: --mcp" in refused("serve")
-    monkeypatch.setattr(serving, "find_spec", lambda name: None)
-    assert 'mcp is not installed; allowed: pip install "ithaca[mcp]"' in refused("serve", "--mcp")
+    monkeypatch.setattr(extras, "installed", lambda *modules: False)
+    assert 'needs the package mcp: pip install "ithaca[mcp]"' in refused("serve", "--mcp")
 
 
 def test_long_answers_are_cut(monkeypatch):

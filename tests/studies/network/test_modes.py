@@ -289,3 +289,10 @@ def test_results_of_one_mode_serve_the_other(network, tmp_path, monkeypatch):
     monkeypatch.setattr(schedule, "advance", None)  # whatever is solved again fails
     again = mode("shared-dataflow")(only, request, RunOptions(store=store))
     assert (again.failures, again.proven) == ((), 1)
+
+
+def test_a_run_that_time_ended_is_not_complete(network):
+    options = RunOptions(search=SolveOptions(time_limit=1e-6))
+    part = only_layers(network, ["wide"])
+    result = mode("per-layer")(part, tiny_request(space=DIVISORS), options)
+    assert (result.complete, result.answered) == (False, False)

@@ -272,3 +272,10 @@ def test_bounds_are_honest_where_the_time_is_over(tmp_path):
         bound, value = early.total.certificate.lower_bound, early.total.value
         assert bound is None or bound <= whole.value
         assert value is None or value >= whole.value
+
+
+def test_powers_of_sums_beyond_doubles_are_refused(tmp_path):
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    words = ("network", "tiny.yaml", "--layers", "mm", "--divisors-only", "--objective")
+    line = refused(*words, "*".join(["latency"] * 900), cwd=tmp_path)
+    assert "computes a number that is too large; allowed: products between" in line

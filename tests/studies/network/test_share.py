@@ -214,3 +214,22 @@ def test_a_table_of_a_codesign_states_the_share(tmp_path):
     heading, row = (tmp_path / "t.csv").read_text().splitlines()
     assert heading.endswith(",share,uncounted")
     assert row.endswith(",0.25,")
+
+
+@pytest.mark.ci
+def test_a_front_of_a_part_is_not_complete(tmp_path):
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "name: net\nlayers:\n  - {op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 1, k: 1}}\n"
+        "  - {op: kernel, name: b, kernel: mm, sizes: {i: 2, j: 1, k: 3}}\n"
+    )
+    front = ithaca.pareto(net, layers="a", objectives="latency,energy", dataflow="i")
+    assert front.status == "optimal"
+    front.save(tmp_path / "f.json")
+    assert json.loads((tmp_path / "f.json").read_text())["complete"] is False
+    assert front.to_xarray().attrs["complete"] == 0
+    succeed("report", tmp_path / "f.json", "-o", tmp_path / "f.html")
+    page = (tmp_path / "f.html").read_text()
+    assert "Proven optimal of the 25.0 % counted" in page
+    assert "proven optimal –" not in page
+    assert ithaca.load(tmp_path / "f.json").status == "optimal"

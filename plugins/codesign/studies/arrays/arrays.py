@@ -17,14 +17,17 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.question import in_shares
+from ithaca.formulations.question import Minimise, in_shares
+from ithaca.formulations.systolic.buffering import ALL
 from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.plugins.codesign.studies.arrays.joint import Joint, SequenceBounds
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.plugins.codesign.studies.arrays.stages import in_whole_shares
 from ithaca.plugins.codesign.studies.arrays.together import joint_shortfalls
+from ithaca.plugins.codesign.workloads.folding import fold
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.executors import open_executor
@@ -34,11 +37,9 @@ from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.splitting import Helpers
 from ithaca.studies.best import all_shortfalls
 from ithaca.studies.network.layers import most_alone
-from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.result import LayerResult, NetworkResult, SharedDesign, Total
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_one
-from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 
 SHARED_ARRAY, MULTI_ARRAY = "shared-array", "multi-array"
@@ -105,10 +106,32 @@ def solve_multi_array(
         How far to search, and who is told.
     """
     require_one(request.objective, f"--mode {MULTI_ARRAY}")
+    request = with_own_channels(request)
     network, budget = fold(network), Budget(options.search)
     arranged = on_arrays(network, request, MULTI_ARRAY)
     outcome = several(arranged, request, budget.share(), options)
     return answer(MULTI_ARRAY, network, request, arranged, outcome, budget)
+
+
+def with_own_channels(request: ArrayQuestion) -> ArrayQuestion:
+    """The question about several arrays, each with channels of the memory for itself where they
+    work at the same time, or divide the bandwidth: as many as all others.
+
+    Raises `InputError` if a tensor may have more memory ports than these.
+    """
+    ports, memory = request.space.ports, request.platform.memory
+    together = request.minimise is Minimise.SLOWEST or "bandwidth" in request.shares
+    if ports is None or memory is None or not together:
+        return request
+    own = memory.channels // request.arrays
+    if ports.most > own:
+        raise InputError(
+            f"--ports is {ports.most}, but each of {request.arrays} arrays at work at a time has "
+            f"{own} of {request.platform.name}'s {memory.channels} memory channels; allowed: "
+            f"{f'1 to {own}' if own else 'fewer arrays'}, or --minimise total"
+        )
+    space = replace(request.space, ports=replace(ports, channels=own))
+    return replace(request, space=space)
 
 
 def several(
@@ -161,9 +184,9 @@ def on_arrays(network: Network, request: ArrayQuestion, mode: str) -> Arranged:
         By design, each layer's problem with its runs; and the number of the layer of each run.
     """
     for option, alone in (
-        ("--ports", request.space.ports is not None),
         ("--two-level", request.space.two_level),
         ("--uram", request.uram),
+        ("--double-buffer", request.space.double_buffer != ALL),
     ):
         if alone:
             raise InputError(

@@ -27,6 +27,7 @@ from ithaca.plugins.codesign.studies.arrays.arrays import (
     several,
     total_of,
 )
+from ithaca.plugins.codesign.workloads.folding import fold
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.options import Budget
 from ithaca.studies.network.chains import RunChain
@@ -34,7 +35,6 @@ from ithaca.studies.network.fused import chained
 from ithaca.studies.network.result import Fusing, NetworkResult
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import require_one
-from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 
 #: By run: whether its input stays on chip; None: undecided.

@@ -14,7 +14,8 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.shortfall import TOGETHER, Shortfall, last_digit
+from ithaca.solver.reasons import last_digit
+from ithaca.solver.shortfall import TOGETHER, Shortfall
 
 #: How often a limit is doubled before it is bisected, and a factor that lifts it.
 RAISED, LIFTED = 20, 2**20

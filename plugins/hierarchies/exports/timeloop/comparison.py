@@ -22,8 +22,15 @@ from ithaca.plugins.hierarchies.formulations.statistics_files import (
     read_statistics,
     statistics,
 )
-from ithaca.plugins.hierarchies.formulations.timeloop import FirstFillsModel, TimeloopModel
+from ithaca.plugins.hierarchies.formulations.timeloop import (
+    FirstFillsModel,
+    LinkedLanesModel,
+    TimeloopModel,
+)
 from ithaca.results.view import Block, tabled
+
+#: Counts that a file may be of.
+KINDS = (TimeloopModel, FirstFillsModel, LinkedLanesModel)
 
 #: Rows that are printed of figures that differ; documents have all of them.
 PRINTED = 20
@@ -43,6 +50,9 @@ class Comparison:
     """Fields of the file that are not counted here."""
     first_fills: bool = False
     """Whether outputs take fills for the first time, as versions of the tool until 2022 count."""
+    neighbours: bool = False
+    """Whether multipliers take words from their neighbours, as the tool counts unless told not
+    to."""
 
     @property
     def failure(self) -> str:
@@ -52,8 +62,11 @@ class Comparison:
     @property
     def summary(self) -> str:
         """The number of figures that differ, of those that both have, in words."""
-        fills = ", first fills of outputs counted as the file does," if self.first_fills else ""
-        return f"{len(self.different) or 'none'} of {self.both} figures{fills}"
+        own = "first fills of outputs" if self.first_fills else "words of neighbouring multipliers"
+        as_there = (
+            f", {own} counted as the file does," if self.first_fills or self.neighbours else ""
+        )
+        return f"{len(self.different) or 'none'} of {self.both} figures{as_there}"
 
     @property
     def view(self) -> tuple[Block, ...]:
@@ -81,6 +94,7 @@ class Comparison:
             "file": self.file,
             "figures": self.both,
             "first_fills": self.first_fills,
+            "neighbours": self.neighbours,
             "different": [
                 {"part": part, "figure": field, "here": str(own), "file": str(other)}
                 for part, field, own, other in self.different
@@ -90,8 +104,8 @@ class Comparison:
 
 
 def compared(point: SpatialPoint, path: Path) -> Comparison:
-    """A mapping compared with a file of statistics: by today's counts, or those of older versions,
-    whichever differ less.
+    """A mapping compared with a file of statistics: by the edition's counts, those of older
+    versions, or those with words of neighbours, whichever differ less.
 
     Raises `InputError` if the file is no statistics, or of other levels.
     """
@@ -104,7 +118,7 @@ def compared(point: SpatialPoint, path: Path) -> Comparison:
             f"{', '.join(known)}"
         )
     return min(
-        (_compared(point, path, theirs, kind) for kind in (TimeloopModel, FirstFillsModel)),
+        (_compared(point, path, theirs, kind) for kind in KINDS),
         key=lambda each: len(each.different),
     )
 
@@ -138,6 +152,7 @@ def _compared(
         ),
         tuple(dict.fromkeys(field for part, field in theirs if (part, field) not in ours)),
         kind is FirstFillsModel,
+        kind is LinkedLanesModel,
     )
 
 

@@ -69,9 +69,19 @@ class MappedNest:
         return self.architecture.name
 
 
+def format_obstacles(nest: LoopNest) -> Iterator[str]:
+    """The reason why Timeloop cannot express formats of tensors, if there are any."""
+    if nest.formats:
+        yield (
+            f"format {nest.labels['format']}: words of a level are as wide for all tensors; "
+            "allowed: none"
+        )
+
+
 def mapping_obstacles(mapped: MappedNest) -> Iterator[str]:
     """Every reason, in plain words, why Timeloop cannot express the nest or its mapping."""
     yield from nest_obstacles(mapped.nest)
+    yield from format_obstacles(mapped.nest)
     for level in mapped.architecture.levels:
         for loop in mapped.nest.loops:
             if all(

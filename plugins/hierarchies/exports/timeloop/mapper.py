@@ -16,6 +16,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Level
 from ithaca.plugins.hierarchies.formulations.drawing import working
 from ithaca.plugins.hierarchies.formulations.mapping import Slot
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
+from ithaca.plugins.hierarchies.formulations.widths import units
 
 #: What the tool calls its files.
 PREFIX = "timeloop-mapper"
@@ -43,8 +44,9 @@ def statistics_text(mapped: MappedNest) -> str:
         unpriced=architecture.unpriced,
         sparse=isinstance(architecture.sparsity, Sparsity),
         moved=partial(_moved, mapped),
+        held=partial(_words, mapped, what="capacity"),
         pace=partial(_pace, mapped),
-        outputs=f"{architecture.levels[0].name}.{mapped.nest.output.tensor}.capacity",
+        outputs=_words(mapped, architecture.levels[0], mapped.nest.output.tensor, "capacity"),
         spent=spent(mapped),
     )
 
@@ -89,11 +91,23 @@ def _pace(mapped: MappedNest, level: Level) -> Fraction:
     """The share of the multipliers' pace that the bandwidths of a level let them keep."""
     metrics, kept = mapped.metrics, _kept(mapped, level)
     steps = metrics["computes"] / metrics["pes"]
+    own = units(level, mapped.nest)
     waits = [
-        sum(metrics[f"{level.name}.{tensor}.{what}"] for tensor in kept for what in counts) / rate
+        sum(
+            own.share(tensor) * metrics[f"{level.name}.{tensor}.{what}"]
+            for tensor in kept
+            for what in counts
+        )
+        / rate
         for _, rate, counts in level.rates
     ]
     return min([Fraction(1), *(steps / wait for wait in waits if wait)])
+
+
+def _words(mapped: MappedNest, level: Level, tensor: str, what: str) -> Fraction:
+    """Words of a level that what is counted of a tensor fills."""
+    values = mapped.metrics[f"{level.name}.{tensor}.{what}"]
+    return Fraction(units(level, mapped.nest).words(tensor, values))
 
 
 def _moved(
@@ -102,7 +116,7 @@ def _moved(
     """The words of a tensor that an instance of a level moves, by kind, their energy (pJ), and the
     number of working instances."""
     whats = ("reads", "fills", "updates")
-    counts = {what: mapped.metrics[f"{level.name}.{tensor}.{what}"] for what in whats}
+    counts = {what: _words(mapped, level, tensor, what) for what in whats}
     costs = (level.read_energy, level.write_energy, level.update_energy)
     energies = (
         ceil(words / level.block) * cost for words, cost in zip(counts.values(), costs, strict=True)

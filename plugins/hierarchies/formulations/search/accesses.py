@@ -24,6 +24,8 @@ class SharedAccesses:
     """The count of the words."""
     level: int
     """The level."""
+    units: int
+    """Units of a word."""
     weight: int
     """The cost of a word of an instance in bounds: its share of an access."""
     access: int
@@ -51,8 +53,8 @@ class WholeAccesses:
             if (
                 shared := [
                     number
-                    for number, level in enumerate(hierarchy.levels)
-                    if level.share < 1 and name in ("energy", f"{names[number]}.energy")
+                    for number, own in enumerate(names)
+                    if hierarchy.shares(number) and name in ("energy", f"{own}.energy")
                 ]
             )
         }
@@ -64,12 +66,13 @@ class WholeAccesses:
 
     def _shared(self, number: int) -> list[SharedAccesses]:
         hierarchy, level = self.hierarchy, self.hierarchy.levels[number]
-        scale = hierarchy.energy_scale
+        scale, units = hierarchy.energy_scale, hierarchy.units[number]
         return [
             SharedAccesses(
                 hierarchy.words(number, v, what),
                 number,
-                int(cost * level.share * scale),
+                units.values[hierarchy.tensors[v].name],
+                int(cost * hierarchy.share(number, v) * scale),
                 int(cost * scale),
             )
             for v, keeps in enumerate(hierarchy.keeps[number])
@@ -102,5 +105,7 @@ class WholeAccesses:
             for each, of_one in zip(self.shared, words, strict=True):
                 if each.level in levels:
                     level, instances = self.hierarchy.levels[each.level], working[each.level]
-                    whole = -(-of_one // level.block) * np.minimum(instances, level.charged)
+                    size = level.block * self.hierarchy.units[each.level].word
+                    accesses = -(-of_one * each.units // size)
+                    whole = accesses * np.minimum(instances, level.charged)
                     vector[3 + place] += each.access * whole - each.weight * of_one * instances

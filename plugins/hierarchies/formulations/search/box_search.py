@@ -155,7 +155,7 @@ class OpenBoxes:
         return OpenBoxes(self.variant, self.nodes[:, which], self.bounds[which], self.axes[which])
 
     def first(self, count: int) -> OpenBoxes:
-        """So many boxes at most."""
+        """The first boxes, so many at most."""
         return self.take(slice(count))
 
     def apart(self, trees: OptionTrees) -> tuple[OpenBoxes, OpenBoxes]:

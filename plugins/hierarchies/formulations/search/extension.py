@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ithaca.formulations.algebra.array_types import Mask
 from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.formulations.algebra.rounding import all_below, least_double
 from ithaca.formulations.problem import Problem
@@ -150,7 +149,17 @@ class Extension:
         return np.array(sorted({-(-extent // trips) for trips in range(1, extent + 1)}), float)
 
     def factors(self, left: int, loop: int, step: MappingStep) -> Vector:
-        """The factors that a step may give a loop of which so many trips are left."""
+        """The factors that a step may give a loop.
+
+        Parameters
+        ----------
+        left : int
+            The trips of the loop that are left.
+        loop : int
+            The loop.
+        step : MappingStep
+            The step.
+        """
         level = self.hierarchy.levels[step.level].name
         span = self.design.constraints.factor(
             level, "spatial" if step.lanes else "temporal", self.hierarchy.loops[loop]
@@ -249,15 +258,6 @@ class Extension:
         level, name = self.hierarchy.levels[step.level].name, self.hierarchy.loops[loop]
         return "".join(way for way in "xy" if self.design.constraints.lies_along(level, name, way))
 
-    def lean(self, extents: Vector, widest: Vector, loop: int) -> Mask:
-        """A mask of the labels that pad a loop no more than they must: no factor could be less with
-        as many trips left."""
-        extent = self.hierarchy.extents[loop]
-        less = np.maximum(extents - extents / widest, 1)
-        lean: Mask = ceilings(extent, less) > ceilings(extent, extents)
-        lean |= widest == 1
-        return lean
-
     def _extended(
         self,
         labels: PartialMappings,
@@ -316,7 +316,7 @@ class Extension:
         extents[loop] *= factor
         legal = fits(self.hierarchy, extents, step.level)
         if not self.divisors and loop not in self.hierarchy.ending:
-            legal &= self.lean(
+            legal &= self.hierarchy.lean(
                 extents[loop], np.maximum(labels.row("widest", loop)[which], factor), loop
             )
         if not step.lanes:

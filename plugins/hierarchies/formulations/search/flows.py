@@ -13,7 +13,7 @@ class Flow:
     """Words of a tensor that a level is filled with, gives or takes, in all."""
 
     weight: int
-    """What a word counts."""
+    """The weight of a word."""
     tensor: int
     """The number of the tensor."""
     own: int

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Order
+from ithaca.plugins.hierarchies.formulations.widths import units
 from ithaca.workloads.nest import LoopNest
 
 
@@ -127,6 +130,8 @@ class Hierarchy:
         #: The loops that end with what is left outside the outermost mesh.
         self.ending = tuple(place[name] for name in self.loops if name in ending)
         self.levels = architecture.levels
+        #: What words of levels, and values in them, are whole numbers of.
+        self.units = tuple(units(level, nest) for level in self.levels)
         kept = [level.kept([t.name for t in self.tensors]) for level in self.levels]
         self.keeps = tuple(tuple(t.name in names for t in self.tensors) for names in kept)
         self.output = next(v for v, tensor in enumerate(self.tensors) if tensor.output)
@@ -192,7 +197,10 @@ class Hierarchy:
         """The room for tiles of a level: tensors with the words that they may fill together."""
         rooms = []
         part, names = self.levels[level], [tensor.name for tensor in self.tensors]
-        resident = {names.index(tensor): words for tensor, words in part.resident}
+        resident = {
+            names.index(tensor): self.units[level].words(tensor, words)
+            for tensor, words in part.resident
+        }
         kept = [v for v, keeps in enumerate(self.keeps[level]) if keeps]
         shared = [(kept, part.words)] if part.words is not None else []
         for together, words in (
@@ -206,14 +214,43 @@ class Hierarchy:
                 )
         return tuple(rooms)
 
+    def filled(self, level: int, tensor: int, words: Floats) -> Floats:
+        """Words of a level that tiles of a tensor fill.
+
+        Parameters
+        ----------
+        level : int
+            The number of the level.
+        tensor : int
+            The number of the tensor.
+        words : array of float
+            Values of the tensor, by tile.
+        """
+        filled: Floats = self.units[level].words(self.tensors[tensor].name, words)
+        return filled
+
+    def _weights(self, level: int) -> tuple[int, ...]:
+        """Units of a word of each tensor in a level."""
+        return tuple(self.units[level].values[tensor.name] for tensor in self.tensors)
+
+    def share(self, level: int, tensor: int) -> Fraction:
+        """Accesses of a level that a word of a tensor costs at least."""
+        return self.levels[level].share * self.units[level].share(self.tensors[tensor].name)
+
+    def shares(self, level: int) -> bool:
+        """Whether accesses of a level are of several words, of parts of them, or of several
+        instances."""
+        return self.levels[level].share < 1 or self.units[level].word > 1
+
     # -- counts --------------------------------------------------------------------------
 
     @cached_property
     def energy_scale(self) -> int:
         """The least number that makes energies of words whole (per pJ)."""
         costs = [self.architecture.compute.energy]
-        for level in self.levels:
-            costs += (c for pj in level.prices.values() for c in (pj, pj * level.share))
+        for number, level in enumerate(self.levels):
+            shares = {Fraction(1), *(self.share(number, v) for v in range(len(self.tensors)))}
+            costs += (pj * share for pj in level.prices.values() for share in shares)
         return lcm(*(cost.denominator for cost in costs))
 
     def energy(self, only: int | None = None, *, shared: bool = True) -> Count:
@@ -228,12 +265,11 @@ class Hierarchy:
         """
         parts: tuple[dict[tuple[int, int], int], ...] = ({}, {}, {})
         for number, level in enumerate(self.levels):
-            if (only is None or number == only) and (shared or level.share == 1):
+            if (only is None or number == only) and (shared or not self.shares(number)):
                 for weights, cost in zip(parts, level.prices.values(), strict=True):
-                    weight = int(cost * level.share * self.energy_scale)
-                    if weight:
+                    if cost:
                         weights |= {
-                            (number, v): weight
+                            (number, v): int(cost * self.share(number, v) * self.energy_scale)
                             for v, keeps in enumerate(self.keeps[number])
                             if keeps
                         }
@@ -242,12 +278,15 @@ class Hierarchy:
         return Count(name, True, parts[0], parts[1], parts[2], Fraction(self.energy_scale), step)
 
     def waits(self) -> tuple[Count, ...]:
-        """The words that the bandwidths of levels make wait: their scale is words a cycle."""
+        """The words that the bandwidths of levels make wait, in units: their scale is units a
+        cycle."""
         counts = []
         for number, level in enumerate(self.levels):
-            ones = {(number, v): 1 for v, keeps in enumerate(self.keeps[number]) if keeps}
+            weights = self._weights(number)
+            kept = {(number, v): weights[v] for v, keeps in enumerate(self.keeps[number]) if keeps}
             for what, rate, shared in level.rates:
-                own: dict[str, Any] = dict.fromkeys(shared, ones)
+                own: dict[str, Any] = dict.fromkeys(shared, kept)
+                rate = rate * self.units[number].word
                 counts.append(Count(f"{number} {what}", False, **own, rate=rate))
         return tuple(counts)
 
@@ -280,7 +319,8 @@ class Hierarchy:
                 for (level, v), weight in part.items():
                     filled = part is not count.fills or level != self.top(v)
                     if filled and (part is not count.updates or v == self.output):
-                        weights.append(weight / self.levels[level].share)
+                        least = min(self.share(level, v), self.levels[level].share)
+                        weights.append(weight / least)
             own = most[0] * float(sum(weights))
             most.append(min(own, self.within) if count.adds else own)
         return float(max(most))
@@ -325,3 +365,22 @@ class Hierarchy:
             ):
                 numbers.append(number)
         return numbers
+
+    def lean(self, extents: Floats, widest: Floats, loop: int) -> Mask:
+        """A mask of the labels that pad a loop no more than they must: no factor could be less with
+        as many trips left.
+
+        Parameters
+        ----------
+        extents : ndarray
+            Iterations that the factors cover.
+        widest : ndarray
+            The largest factor of each label.
+        loop : int
+            The loop.
+        """
+        extent = self.extents[loop]
+        less = np.maximum(extents - extents / widest, 1)
+        lean: Mask = ceilings(extent, less) > ceilings(extent, extents)
+        lean |= widest == 1
+        return lean

@@ -27,7 +27,7 @@ class LoopOptions:
     factors: Floats
     """Shape (steps, options), innermost step first."""
     steps: Sequence[MappingStep]
-    """What the rows are."""
+    """The meaning of the rows."""
 
     @property
     def count(self) -> int:
@@ -51,7 +51,7 @@ class LoopOptions:
         return self._over(lambda step: step.lanes and step.level < level)
 
     def covered(self, level: int) -> Floats:
-        """What a tile of a level covers."""
+        """The extent that a tile of a level covers."""
         return self._over(lambda step: step.level >= level)
 
     def _over(self, holds: Callable[[MappingStep], bool]) -> Floats:
@@ -91,7 +91,7 @@ def loop_options(search: Extension, loop: int, most: int) -> LoopOptions | None:
         extents[loop] = made
         legal = fits(hierarchy, extents, step.level)
         if not search.divisors:
-            legal &= search.lean(made, wide, loop)
+            legal &= search.hierarchy.lean(made, wide, loop)
         covered, widest = made[legal], wide[legal]
         factors = np.concatenate([factors[:, origin[legal]], own[legal][None]])
     return _undominated(hierarchy, LoopOptions(factors, search.steps), loop)

@@ -155,8 +155,8 @@ class MappingBoxes(BoxSearch):
         )
 
     def _weights(self, values: list[Floats]) -> list[Floats]:
-        """How much each factor of the options of every loop matters: its share of the costs where
-        all factors are typical, and a little where it is of what must fit."""
+        """The weights of the factors of the options of every loop: shares of the costs where all
+        factors are typical, and a little where they are of what must fit."""
         typical = [np.exp(TYPICAL * np.log(np.maximum(own, 1)).mean(axis=1)) for own in values]
         weights = [np.zeros(own.shape[0]) for own in values]
         gathered = _Gathered(self, self._orders[0], np.zeros((len(values), 1), np.int32), None)
@@ -370,28 +370,26 @@ class _Gathered:
     def fitting(self) -> Mask:
         """Whether tiles and lanes may fit."""
         search, hierarchy, fits = self._search, self._hierarchy, np.ones(self._nodes.shape[1], bool)
-        rules: list[tuple[float, list[dict[int, int]]]] = []
+        rules: list[tuple[float, list[tuple[Floats, dict[int, int]]]]] = []
         for level in search._levels:
             for tensors, words in hierarchy.room(level):
-                tiles = [
-                    {
-                        d: search._row(d, "covered", 0, level)
-                        for d in search._loops
-                        if hierarchy.tensors[v].moved[d]
+                tiles = []
+                for v in tensors:
+                    moved = hierarchy.tensors[v].moved
+                    rows = {
+                        d: search._row(d, "covered", 0, level) for d in search._loops if moved[d]
                     }
-                    for v in tensors
-                ]
+                    tiles.append((hierarchy.filled(level, v, self.product(rows)), rows))
                 rules.append((float(words), tiles))
         for mesh in hierarchy.meshes:
             within = search._search.layouts.within_parent
             x, y = mesh.own if within else (mesh.x, mesh.y)
             what, level = ("mesh", mesh.level) if within else ("lanes", mesh.level + 1)
             lanes = {d: search._row(d, what, level) for d in search._loops}
-            rules.append((float(x * y), [lanes]))
-        for most, tiles in rules:
-            parts = [self.product(rows) for rows in tiles]
-            fits &= sum(parts, np.zeros(fits.size)) <= most
-            for part, rows in zip(parts, tiles, strict=True):
+            rules.append((float(x * y), [(self.product(lanes), lanes)]))
+        for most, parts in rules:
+            fits &= sum((part for part, _ in parts), np.zeros(fits.size)) <= most
+            for part, rows in parts:
                 self._fitting.append((FITTING * part / max(most, 1), rows))
         return fits
 

@@ -12,6 +12,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.stage import Stage
 from ithaca.plugins.hierarchies.formulations.search.bypasses import BypassStage
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
+from ithaca.plugins.hierarchies.formulations.widths import units
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.architecture import Architecture
@@ -34,8 +35,9 @@ def stage_of(design: MappingSpace, problem: Problem) -> Stage | None:
         )
     held = [limit for limit in problem.limits if limit.metric.endswith(HELD)]
     others = replace(problem, limits=tuple(limit for limit in problem.limits if limit not in held))
+    unlike = any(not units(level, design.nest).plain for level in design.architecture.levels)
     if any(name.endswith(HELD) for name in others.used_metrics) or any(
-        limit.bound < 1 for limit in held
+        limit.bound < 1 or unlike for limit in held
     ):
         return None
     return TimeloopStage(design, others, partial(_limited, design, held))

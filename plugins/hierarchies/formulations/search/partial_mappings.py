@@ -174,7 +174,7 @@ def fits(hierarchy: Hierarchy, extents: Matrix, level: int) -> Mask:
             for v in tensors:
                 if v not in tiles:
                     tiles[v] = box(hierarchy, extents, v)
-            fitting &= sum(tiles[v] for v in tensors) <= words
+            fitting &= sum(hierarchy.filled(number, v, tiles[v]) for v in tensors) <= words
     return fitting
 
 

@@ -1,5 +1,5 @@
 """Costs of a mapping of sparse tensors, as Timeloop's sparse modelling has them
-(`docs/memory-hierarchies.md`).
+(`docs/evaluating-mappings.md`).
 
 Probabilities are doubles, and words are rounded where the tool rounds them; so is what follows.
 """
@@ -323,6 +323,11 @@ def check_modelled(nest: LoopNest, architecture: Architecture) -> None:
         raise InputError(
             f"workload {nest.name} has {len(nest.inputs)} inputs, which does not go with "
             "sparse_optimizations; allowed: 2"
+        )
+    if nest.formats:
+        raise InputError(
+            f"format {nest.labels['format']} does not go with sparse_optimizations; allowed: "
+            "dense tensors"
         )
     stated = () if isinstance(nest.densities, str) else nest.densities
     bands = {tensor: own.width for tensor, own in stated if isinstance(own, Banded)}

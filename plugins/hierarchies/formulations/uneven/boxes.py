@@ -23,7 +23,7 @@ class Sums:
     sums: tuple[tuple[tuple[float, Mapping[int, int]], ...], ...]
     """Per term its scale, and by axis the place of its factor."""
     unit: int
-    """What is divided by."""
+    """The divisor."""
     exact: bool
     """Whether no sum can round."""
 

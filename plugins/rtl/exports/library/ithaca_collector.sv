@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: 0BSD
 // Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
 
-// A doubled buffer that adds up what the last PE of a chain gives: one side takes, the other sends
-// tiles and passes those of the modules behind. They swap as in a feeder. Words are read ahead, so
-// that one stands at the port in every cycle of sending.
+// A buffer, of one or two banks, that adds up what the last PE of a chain gives: one side takes, the
+// other sends tiles and passes those of the modules behind. They swap, or follow each other, as in a
+// feeder. Words are read ahead, so that one stands at the port in every cycle of sending; the first
+// of a single bank, which is still read for the last sum, is kept beside it.
 module ithaca_collector #(
     parameter integer BITS = 32,             // of a sum
     parameter integer EXPONENT = 0,          // bits of it; 0: integers
     parameter integer PACK = 1,              // sums that leave at a time
     parameter integer WORD = 1,              // sums that PEs give at a time
     parameter integer PACKS = 2,             // of a tile
+    parameter integer BANKS = 2,             // 2: doubled, 1: single
     parameter integer BEHIND = 0,            // modules behind
     parameter integer AGAIN = 1,             // tiles that are added up
     parameter integer AXES = 1,              // the order in which PEs give words
@@ -48,12 +50,13 @@ module ithaca_collector #(
     wire unused_sizes = &{1'b0, sizes, packs};
 
     reg taken, sending, bank;                // bank: the one that takes
-    wire swap = taken && !sending;
 
     // take: read, and add a cycle later
-    assign in_ready = !taken;
+    assign in_ready = !taken && !(BANKS == 1 && sending);
     wire take = in_valid && in_ready;
     wire take_ends, rounds_end, unused, unused_round;
+    wire done = take && take_ends && rounds_end;
+    wire swap = BANKS == 1 ? done : taken && !sending;
     wire [PLACE+PART-1:0] place;
     wire [AXES-1:0] unused_first, last;
     assign take_ends = &last;
@@ -81,7 +84,7 @@ module ithaca_collector #(
         end else begin
             if (take && take_ends) begins <= rounds_end;
             if (swap) taken <= 1'b0;
-            else if (take && take_ends && rounds_end) taken <= 1'b1;
+            else if (done) taken <= 1'b1;
         end
     end
 
@@ -101,7 +104,7 @@ module ithaca_collector #(
             turn <= {WIDTH{1'b0}};
         end else if (swap) begin
             sending <= 1'b1;
-            bank <= !bank;
+            bank <= BANKS == 2 && !bank;
         end else if (send_ends) begin
             sending <= 1'b0;
             turn <= {WIDTH{1'b0}};
@@ -113,11 +116,12 @@ module ithaca_collector #(
     wire [WORD*BITS-1:0] earlier;
     reg last_bank;                           // where the word that is added belongs
     always @(posedge clk) last_bank <= bank;
-    wire [2*PACK*BITS-1:0] data;
+    localparam integer SECOND = (BANKS - 1) * PACK * BITS;
+    wire [BANKS*PACK*BITS-1:0] data;
     wire [PACK*BITS-1:0] low = data[0+:PACK*BITS];
-    wire [PACK*BITS-1:0] high = data[PACK*BITS+:PACK*BITS];
+    wire [PACK*BITS-1:0] high = data[SECOND+:PACK*BITS];
     wire [PACK*BITS-1:0] sums = last_bank ? high : low;
-    wire [PACK*BITS-1:0] sent = bank ? low : high;
+    wire [PACK*BITS-1:0] sent;
     generate
         if (PARTS == 1) begin : whole
             assign parts = 1'b1;
@@ -137,14 +141,30 @@ module ithaca_collector #(
                 .sum(sum[n*BITS+:BITS])
             );
         end
-        for (b = 0; b < 2; b = b + 1) begin : banks
+        for (b = 0; b < BANKS; b = b + 1) begin : banks
             ithaca_ram #(.STYLE(RAM), .BITS(WORD * BITS), .PARTS(PARTS), .WORDS(PACKS), .FORWARD(1)) ram (
                 .clk(clk),
                 .write(adding && last_bank == b ? parts : {PARTS{1'b0}}),
                 .write_place(added[PLACE+PART-1:PART]), .write_data({PARTS{sum}}),
-                .read_place(bank == b && !swap ? place[PLACE+PART-1:PART] : ahead),
+                .read_place(
+                    (BANKS == 1 ? !sending : bank == b && !swap) ? place[PLACE+PART-1:PART] : ahead
+                ),
                 .read_data(data[b*PACK*BITS+:PACK*BITS])
             );
+        end
+        if (BANKS == 1) begin : single
+            // the first cycle of sending is the one in which the last sum is added
+            wire first = added[PLACE+PART-1:PART] == {PLACE{1'b0}};
+            wire [PACK*BITS-1:0] current;
+            reg [PACK*BITS-1:0] kept;
+            for (n = 0; n < PARTS; n = n + 1) begin : words
+                assign current[n*WORD*BITS+:WORD*BITS] =
+                    first && parts[n] ? sum : kept[n*WORD*BITS+:WORD*BITS];
+            end
+            always @(posedge clk) if (adding) kept <= current;
+            assign sent = adding ? current : data;
+        end else begin : doubled
+            assign sent = bank ? low : high;
         end
         if (BEHIND == 0) begin : end_of_chain
             assign leaves = sent;

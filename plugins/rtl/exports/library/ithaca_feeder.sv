@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: 0BSD
 // Use, change and sell this file in any product, without naming anybody. Part of what Ithaca writes.
 
-// A doubled buffer of a tensor that is read. One side fills it and passes on what is for the modules
-// behind; the other feeds PEs. They swap when both are done: in the cycle after, and both go on in
-// the next.
+// A buffer of a tensor that is read, of one or two banks. One side fills it and passes on what is for
+// the modules behind; the other feeds PEs. With two banks they swap when both are done: in the cycle
+// after, and both go on in the next. With one bank each begins in the cycle after the other's end.
 module ithaca_feeder #(
     parameter integer BITS = 8,              // of an element
     parameter integer PACK = 1,              // elements that come at a time
     parameter integer WORD = 1,              // elements that PEs take at a time
     parameter integer PACKS = 2,             // of a tile
+    parameter integer BANKS = 2,             // 2: doubled, 1: single
     parameter integer BEHIND = 0,            // modules behind
     parameter integer AGAIN = 1,             // times that a tile is fed
     parameter integer AXES = 1,              // the order in which PEs take words
@@ -45,14 +46,15 @@ module ithaca_feeder #(
     wire unused_sizes = &{1'b0, sizes, others};
 
     reg begun, filled, feeding, bank;        // bank: the one that is filled
-    wire swap = filled && !feeding;
+    wire pass_ends;
+    wire swap = BANKS == 1 ? pass_ends : filled && !feeding;
+    wire fills = begun && !filled && !(BANKS == 1 && feeding);
 
     // fill, then pass
     wire take = in_valid && in_ready;
     wire passing;
     reg [PLACE-1:0] fill;
     wire fill_ends = take && !passing && fill == final_pack;
-    wire pass_ends;
     always @(posedge clk) begin
         begun <= !rst;
         if (rst) begin
@@ -68,7 +70,7 @@ module ithaca_feeder #(
         if (BEHIND == 0) begin : end_of_chain
             assign passing = 1'b0;
             assign pass_ends = fill_ends;
-            assign in_ready = begun && !filled;
+            assign in_ready = fills;
             assign next_valid = 1'b0;
             assign next_data = {PACK * BITS{1'b0}};
             wire unused_ready = next_ready;
@@ -77,7 +79,7 @@ module ithaca_feeder #(
             reg [WIDTH-1:0] left;
             assign passing = left != {WIDTH{1'b0}};
             assign pass_ends = take && left == WIDTH'(1);
-            assign in_ready = begun && !filled && (!passing || room);
+            assign in_ready = fills && (!passing || room);
             always @(posedge clk)
                 if (rst) left <= {WIDTH{1'b0}};
                 else if (fill_ends) left <= others;
@@ -113,13 +115,14 @@ module ithaca_feeder #(
             bank <= 1'b0;
         end else if (swap) begin
             feeding <= 1'b1;
-            bank <= !bank;
+            bank <= BANKS == 2 && !bank;
         end else if (feed && feed_ends && rounds_end) feeding <= 1'b0;
 
-    wire [2*PACK*BITS-1:0] data;
+    localparam integer SECOND = (BANKS - 1) * PACK * BITS;
+    wire [BANKS*PACK*BITS-1:0] data;
     genvar b;
     generate
-        for (b = 0; b < 2; b = b + 1) begin : banks
+        for (b = 0; b < BANKS; b = b + 1) begin : banks
             ithaca_ram #(.STYLE(RAM), .BITS(PACK * BITS), .WORDS(PACKS)) ram (
                 .clk(clk),
                 .write(take && !passing && bank == b), .write_place(fill), .write_data(in_data),
@@ -129,7 +132,7 @@ module ithaca_feeder #(
     endgenerate
     reg from;
     always @(posedge clk) from <= !bank;
-    wire [PACK*BITS-1:0] word = from ? data[PACK*BITS+:PACK*BITS] : data[0+:PACK*BITS];
+    wire [PACK*BITS-1:0] word = from ? data[SECOND+:PACK*BITS] : data[0+:PACK*BITS];
 
     wire [WORD*BITS-1:0] chosen;
     generate

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import partial
 
 from ithaca.files.numbers import number, rounded
+from ithaca.formulations.data_types import DataType
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.families.views.systolic.result import target_text
 from ithaca.results.network_view import proven_fact, search_effort, total_fact
-from ithaca.results.run_view import run_facts
+from ithaca.results.run_view import WordBytes, run_facts
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
+from ithaca.workloads.footprints import footprints
 
 #: What the words of a network's answer mean.
 WORDS = "DSP eff.: multiply-accumulates over those the MAC units had cycles for; "
@@ -163,7 +167,8 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
         yield Fact("", _units(result))
     request = result.request
     assert isinstance(request, ArrayQuestion)
-    yield from run_facts(result, request.counted.bytes, request.platform.memory)
+    size = partial(_word_bytes, data=request.counted)
+    yield from run_facts(result, size, request.platform.memory)
     arrays = ARRAY_MODES.get(result.mode)
     counted, meaning = arrays.counted if arrays else BOXES
     whole = search_effort(result)
@@ -172,7 +177,8 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
         yield proven_fact(result, effort)
     elif effort:
         yield Fact("search", effort)
-    yield Fact("words", f"{WORDS}{counted}: {meaning}" if effort else WORDS.rstrip("; "))
+    words = f"{WORDS}{counted}: {meaning}" if effort else WORDS.rstrip("; ")
+    yield Fact("words", words, detail=True)
 
 
 def _units(result: NetworkResult) -> str:
@@ -198,3 +204,25 @@ def _units(result: NetworkResult) -> str:
         f"{rounded(result.sum_of('time'))} ms; {traffic}; energy "
         f"{microjoules(result.sum_of('energy'))} µJ"
     )
+
+
+def _word_bytes(result: NetworkResult, data: DataType) -> WordBytes:
+    """Bytes of a word of weights, and of one of the activations that are multiplied with others,
+    such as those that are kept of earlier positions: of layers, in the mean of their words; None
+    where formats are stated, and none of the layers has such words."""
+    if not any(layer.layer.nest.formats for layer in result.layers):
+        return Fraction(data.bytes), Fraction(data.bytes)
+    from ithaca.workloads.formats import ACTIVATIONS, WEIGHTS, kinds
+
+    words, sizes = dict[str, int](), dict[str, Fraction]()
+    for each in (result.layer for result in result.layers):
+        typed, own, moved = data.of(each.nest), kinds(each.nest), footprints(each.nest)
+        for tensor in (access.tensor for access in each.nest.inputs[1:]):
+            kind, count = own[tensor], each.count * moved[tensor]
+            words[kind] = words.get(kind, 0) + count
+            held = count * typed.format_of(tensor).word_bytes
+            sizes[kind] = sizes.get(kind, Fraction(0)) + held
+    weights, kept = (
+        sizes[kind] / words[kind] if kind in words else None for kind in (WEIGHTS, ACTIVATIONS)
+    )
+    return weights, kept

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from ithaca.files.numbers import counted, number, rounded
+from ithaca.formulations.systolic.buffering import ALL
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.packages import packages_text
@@ -16,6 +17,7 @@ from ithaca.results.result_view import (
     limit_facts,
     nothing_found,
     objective_fact,
+    others_fact,
     run_facts,
 )
 from ithaca.results.view import Block, Fact
@@ -31,11 +33,13 @@ WORDS = (
         "words",
         "array part: a loop's iterations in a tile; latency hiding: what a PE "
         "interleaves; SIMD: what it does at once;",
+        detail=True,
     ),
     Fact(
         "",
         "lanes: PEs along a loop; packs: words moved at a time; "
         "boxes: sets of candidates bounded at once",
+        detail=True,
     ),
 )
 
@@ -63,6 +67,7 @@ def view(result: Result) -> Iterator[Block]:
         yield nothing_found(result)
     else:
         yield from _best(result, result.best)
+    yield from others_fact(result)
     if len(result.designs) > 1:
         yield design_table(result, _design_cells)
     if slowed := _slowed_by_sums(result.designs):
@@ -77,9 +82,12 @@ def view(result: Result) -> Iterator[Block]:
 def _design_cells(solution: Solution) -> list[tuple[str, str]]:
     array = systolic(solution.problem).array
     buildable = "" if array.buildable else " (not buildable)"
+    chosen = systolic(solution.problem).options.double_buffer != ALL
+    single = [("single", ",".join(array.single) or "none")] if chosen else []
     return [
         ("dataflow", ",".join(array.dataflow)),
         ("permutation", f"{array.permutation}{buildable}"),
+        *single,
     ]
 
 
@@ -115,6 +123,10 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
         what = "1 other design is not proven; its" if len(unproven) == 1 else several
         beaten = len(known) == len(bounds) and best.value is not None and min(known) >= best.value
         yield Fact("", f"{what} lower bound is {least}{': none is better' if beaten else ''}")
+        own = best.certificate.lower_bound
+        if len(known) == len(bounds) and own is not None and min(known) < own:
+            gap, alone = relative_gap(best.value, min(known)), best.certificate.gap
+            yield Fact("", f"over all the gap is {gap_text(gap)}, of this design {gap_text(alone)}")
     target = systolic(best.problem).options.target
     if target is not None:
         yield Fact(
@@ -124,7 +136,7 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
     for index, loop in enumerate(array.band):
         yield Fact("" if index else "tiling", _loop_text(best, loop))
     packs = (f"{name} {words}" for name, words in tiling.module_packs(array).items())
-    yield Fact("packs", f"{', '.join(packs)} (words)")
+    yield Fact("packs", f"{', '.join(packs)} (words)", detail=True)
     for group in array.groups:
         if group.sparse is not None:
             held = packages_text(group.sparse, systolic(best.problem).data, tiling.pack[group.name])
@@ -194,6 +206,8 @@ def _bottleneck(best: Solution) -> str:
         f"{first} {number(bound.first.cycles)} of the "
         f"{number(bound.main)} cycles of the {bound.phase}"
     )
+    if bound.with_swaps is not None:
+        text += f" ({number(bound.with_swaps)} with buffers that swap)"
     if bound.second is not None:
         name = "the PEs" if bound.second.name == PES else bound.second.name
         text += f"; next: {name} with {number(bound.second.cycles)}"

@@ -7,6 +7,7 @@ from itertools import product
 
 import pytest
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Work
@@ -117,3 +118,23 @@ def test_optima_are_those_of_every_accelerator(name):
     result = codesign(make_question(space, works, ["latency"], {}))
     assert result.best.values[0] == min(best.values())
     assert best[tuple(result.best.point[q.name] for q in quantities)] == min(best.values())
+
+
+@pytest.mark.parametrize(
+    ("choices", "allowed"),
+    [
+        (["weight_stationary", "output_stationary"], True),
+        (["weight_stationary"], True),
+        (["output_stationary"], False),
+        (["output_stationary", "weight_stationary"], False),
+    ],
+)
+def test_names_of_dataflows_are_those_that_the_figure_counts(choices, allowed):
+    """A choice counts 1, 2, …: by another order a mapping would bear the other's name."""
+    fields = space_fields(find_space("hasco-gemm"))
+    fields["quantities"]["dataflow"]["choices"] = choices
+    if allowed:
+        assert read_space(fields, "space").box.count % len(choices) == 0
+        return
+    with pytest.raises(InputError, match=r"quantities.dataflow.choices are output.*in this order"):
+        read_space(fields, "space")

@@ -6,7 +6,7 @@ proofs of layers.
 """
 
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import prod
 from types import MappingProxyType
 
@@ -38,13 +38,14 @@ def points(problem, lanes):
         problem, "dsp"
     )
     found = []
-    for point in packed(problem, subset(values, keep)):
+    for point in split(design, packed(problem, subset(values, keep))):
         kept = dict(design.kept)
         costs = evaluate(array, point, design.data, NUMPY, design.technology, kept)
         metrics = metric_values(costs)
         # blocks are 512 words deep: up to whole ones buffers are the same
         words = [512 * -(-size.evaluate(point, NUMPY) // 512) for _, size in _buffers(problem)]
         columns = [*(point[n] for n in _units(problem)), *(point[f"pack.{g.name}"] for g in groups)]
+        columns += [point[name] for name in _ports(design)]
         columns += [
             problem.objective.expression.evaluate(metrics, NUMPY),
             metrics["bandwidth"],
@@ -55,16 +56,41 @@ def points(problem, lanes):
         )
         found.append(rows if array.pe.accumulators is None else rows[costs.accumulation >= 0])
     table = np.unique(np.concatenate(found), axis=0)
-    split = len(_units(problem)) + len(groups)
-    table[:, split + 1] *= (
+    keyed = len(_units(problem)) + len(groups) + len(_ports(design))
+    table[:, keyed + 1] *= (
         bound(problem, "bandwidth") < np.inf
     )  # without a limit it does not matter
-    table = table[table[:, split + 1] <= bound(problem, "bandwidth")]
-    keys, which = np.unique(table[:, :split].astype(int), axis=0, return_inverse=True)
+    table = table[table[:, keyed + 1] <= bound(problem, "bandwidth")]
+    keys, which = np.unique(table[:, :keyed].astype(int), axis=0, return_inverse=True)
     return {
-        tuple(key.tolist()): not_dominated(table[which.ravel() == n, split:])
+        tuple(key.tolist()): not_dominated(table[which.ravel() == n, keyed:])
         for n, key in enumerate(keys)
     }
+
+
+def split(design, points):
+    """Points with every number of memory ports, a power of two that divides the lanes of its chain
+    and leaves two of them to each."""
+    most = 1 if design.options.ports is None else design.options.ports.most
+    powers = [1 << exponent for exponent in range(most.bit_length()) if 1 << exponent <= most]
+    groups = [group for group in design.array.split_groups if most > 1]
+    for point in points:
+        for numbers in product(powers, repeat=len(groups)):
+            many = len(point[f"t1.{design.array.band[0]}"])
+            kept = np.full(many, True)
+            for group, number in zip(groups, numbers, strict=True):
+                lanes = np.broadcast_to(point[f"lanes.{group.split}"], many)
+                kept &= (number == 1) | ((lanes % number == 0) & (lanes >= 2 * number - 1))
+            ports = {f"ports.{g.name}": n for g, n in zip(groups, numbers, strict=True)}
+            own = {name: np.broadcast_to(column, many)[kept] for name, column in point.items()}
+            if kept.any():
+                yield own | {name: np.full(int(kept.sum()), n) for name, n in ports.items()}
+
+
+def _ports(design):
+    """The quantities of memory ports."""
+    several = design.options.ports is not None and design.options.ports.most > 1
+    return [f"ports.{group.name}" for group in design.array.split_groups if several]
 
 
 def _points(problem, loop, lanes):
@@ -141,10 +167,8 @@ def arrays(problems, counts, each):
         values |= {f"extent.{loop}": n for loop, n in design.nest.sizes.items()} | dict(
             zip(units, hardware, strict=False)
         )
-        values |= {
-            f"pack.{g.name}": p
-            for g, p in zip(design.array.packed_groups, hardware[len(units) :], strict=True)
-        }
+        names = [*(f"pack.{group.name}" for group in design.array.packed_groups), *_ports(design)]
+        values |= dict(zip(names, hardware[len(units) :], strict=True))
         values |= {
             f"buffer.{name}": rows[:, 2 + n] for n, (name, _) in enumerate(_buffers(problems[0]))
         }

@@ -16,8 +16,9 @@ from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
 from ithaca.plugins.codesign.studies.arrays.layer import FREE, Room
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
-from ithaca.solver.executor import InProcess, LostError, Processes, Sharing
+from ithaca.solver.executor import InProcess, LostError, Sharing
 from ithaca.solver.options import SolveOptions, never
+from ithaca.solver.processes import Processes
 from ithaca.solver.splitting import Helpers
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers

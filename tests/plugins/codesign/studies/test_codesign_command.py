@@ -164,11 +164,38 @@ def test_bad_input_is_refused_in_one_line(tmp_path, words, line):
     assert line in done
 
 
+@pytest.mark.parametrize(
+    ("limit", "unit", "why"),
+    [
+        ("area=0.001", " mm²", "no value below 3.2967 mm² could be met, as far as is proven"),
+        ("latency=1000", "", "(design resnet18)"),
+        ("energy=1", " pJ", "(design resnet18)"),
+    ],
+)
+def test_limits_far_below_any_accelerator_take_no_search(limit, unit, why):
+    done = ithaca("codesign", "explainable-edge", "resnet18", "--limit", limit)
+    assert done.returncode == 1
+    assert "0 layer problems" in done.stdout
+    name, bound = limit.split("=")
+    assert f"infeasible: limit {name} = {float(bound):,g}{unit} cannot be met" in done.stderr
+    assert why in done.stderr
+
+
+@pytest.mark.parametrize("weight", [1, 1_000_000])
+def test_limits_on_runs_are_of_one_run_whatever_its_weight(weight):
+    limits = "area=0.001,latency=20000,power=none"
+    words = ("-s", "i=16,j=16,k=16", "--limit", limits)
+    done = ithaca("codesign", "explainable-edge", f"mm:{weight}", *words)
+    assert done.returncode == 1
+    assert "limit area = 0.001 mm² cannot be met" in done.stderr
+    assert "limit latency" not in done.stderr
+
+
 def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path):
     done = ithaca("codesign", small_space(tmp_path), "--limit", "area=1", "-o", tmp_path / "r.json")
     assert done.returncode == 1
     assert "area" in done.stderr
-    assert "1.32 (design small)" in done.stderr
+    assert "1.32 mm² (design small)" in done.stderr
     assert library.load(tmp_path / "r.json").status == "infeasible"
 
 

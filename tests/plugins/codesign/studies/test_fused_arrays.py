@@ -16,10 +16,10 @@ from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.plugins.codesign.studies.arrays.arrays import on_arrays, several
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.plugins.codesign.studies.arrays.fused import solve_fused_multi_array
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.problems import common_designs
 from ithaca.studies.network.runner import RunOptions
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge

@@ -15,12 +15,12 @@ from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.plugins.codesign.studies.arrays.alone import LayersAlone
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.plans import Options, Plan, PlannedStage
 from ithaca.plugins.codesign.studies.arrays.proof import Proof
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
-from ithaca.studies.network.problems import common_designs
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 from tests.plugins.codesign.studies.several_arrays import least, pipelines

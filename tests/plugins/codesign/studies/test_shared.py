@@ -10,14 +10,14 @@ from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.plugins.codesign.studies.arrays.layer import buffer_words
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
+from ithaca.plugins.codesign.workloads.folding import fold
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.studies.network.problems import common_designs
 from ithaca.workloads.library import workload
-from ithaca.workloads.networks.folding import fold
 from ithaca.workloads.networks.network import Layer, Network
 from tests.plugins.codesign.studies.several_arrays import least, pipelines
 from tests.problems import array_question, mm_problem

@@ -91,6 +91,22 @@ def test_lanes_too_few_for_a_utilization_are_named_with_no_entry_too_many(seed):
         assert not conflict(posing([each for each in named if each is not entry]))
 
 
+@pytest.mark.ci(every=24)
+@pytest.mark.slow(every=4)
+@pytest.mark.parametrize("seed", range(200))
+def test_every_space_without_a_mapping_has_a_conflict(seed):
+    """Several bounds may be at fault together: fixed factors leave too much for the others."""
+    rng, problem = random.Random(seed + 10**6), drawn_problem(seed)
+    while True:
+        try:
+            design = constrained(problem.design, drawn_entries(rng, problem.design))
+            break
+        except InputError:  # more than the extents, which needs no space
+            continue
+    empty = bool(design.space.axes) and enumerated(posed(design, "latency")) is None
+    assert bool(conflict(design)) == empty or not design.space.axes
+
+
 ARCHITECTURE = """
 architecture:
   version: 0.4
@@ -110,14 +126,19 @@ architecture:
             "[{target: DRAM, type: temporal, factors: k=1}, {target: GLB, type: temporal, factors: "
             "k=1}, {target: GLB, type: spatial, factors: k<=2}, {target: RF, type: temporal, "
             "factors: k=1 i<=2}]",
-            "loop k cannot run to its extent 8: all its factors are bounded, to 2 together: k=1 of "
-            "DRAM (c.yaml: constraints[0]), k=1 of GLB (c.yaml: constraints[1]), spatial k<=2 of "
-            "GLB (c.yaml: constraints[2]), k=1 of RF (c.yaml: constraints[3])",
+            "loop k cannot run to its extent 8: its factors come to at most 4, 1 × 1 × 1 to 4 × 1: "
+            "k=1 of DRAM (c.yaml: constraints[0]), k=1 of GLB (c.yaml: constraints[1]), k=1 of RF "
+            "(c.yaml: constraints[3])",
         ),
         (
             "[{target: GLB, type: spatial, factors: k=8 i=8 j=1}]",
-            "GLB has 4 × 4 instances inside, not 64: spatial k=8 of GLB (c.yaml: constraints[0]), "
-            "spatial i=8 of GLB (c.yaml: constraints[0])",
+            "loop k of extent 8 has no spatial factor of GLB of 8 that divides it; its mesh of 4 × "
+            "4 has room for 4: spatial k=8 of GLB (c.yaml: constraints[0])",
+        ),
+        (
+            "[{target: GLB, type: spatial, factors: k=4 i=2 j=4}]",
+            "GLB has 4 × 4 instances inside, not 32: spatial k=4 of GLB (c.yaml: constraints[0]), "
+            "spatial i=2 of GLB (c.yaml: constraints[0]), spatial j=4 of GLB",
         ),
         (
             "[{target: GLB, type: spatial, factors: k=8, permutation: ki, split: 1}]",
@@ -130,13 +151,18 @@ architecture:
         ),
         (
             "[{target: GLB, type: spatial, factors: k<=2 i<=2 j=1}, {type: utilization, min: 0.9}]",
-            "a utilization of 0.9 asks for 15 of 16 multipliers, and 4 can work, 4 inside GLB: "
-            "spatial k<=2 of GLB (c.yaml: constraints[0]), spatial i<=2 of GLB (c.yaml: "
-            "constraints[0]), spatial j=1 of GLB",
+            "a utilization of 0.9 asks for 15 of 16 multipliers, which no factors keep busy: "
+            "spatial k<=2 of GLB (c.yaml: constraints[0]), spatial j=1 of GLB",
         ),
         (
             "[{target: RF, type: temporal, factors: k=3}]",
             "k=3 of RF (c.yaml: constraints[0]) is no",
+        ),
+        (
+            "[{target: DRAM, type: temporal, factors: k=1 i=1 j=1}, {target: GLB, type: temporal, "
+            "factors: k=1 i=1}, {target: GLB, type: spatial, factors: k=1 i=1 j<=4}]",
+            "RF has room for 64 words, and tiles take 80 or more: k=1 of DRAM (c.yaml: "
+            "constraints[0]), i=1 of DRAM",
         ),
     ],
 )

@@ -83,6 +83,14 @@ def test_what_the_tool_leaves_out_is_named(tmp_path):
     ]
 
 
+def test_empty_fields_state_nothing(tmp_path):
+    """A comment may stand for the value."""
+    without = TEXT.replace('factors: "R=1 S=1", permutation: "RS"', "")
+    empty = TEXT.replace('"R=1 S=1", permutation: "RS"', ", permutation:")
+    assert "permutation:}" in empty
+    assert read(tmp_path, empty) == read(tmp_path, without.replace(", }", "}"))
+
+
 def test_permutations_without_split_need_one_where_loops_could_lie_differently(
     tmp_path,
 ):

@@ -99,6 +99,23 @@ def test_nodes_are_inside_those_before_them(tmp_path):
     assert (found.compute.instances, found.compute.mesh_x, found.compute.energy) == (16, 8, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "unread"),
+    [
+        ("memory_depth: 8, data_storage_depth: 16", 16, ["data_storage_depth"]),
+        ("data_storage_depth: 8", 16, []),
+        ("data_storage_depth: 99, depth: 8", 16, ["data_storage_depth"]),
+        ("data_storage_depth: 8, depth: 8", 16, []),
+    ],
+)
+def test_of_several_depths_the_tool_reads_the_first(tmp_path, text, words, unread):
+    """The first counts of depth, memory_depth and data_storage_depth (buffer.cpp); others are
+    named."""
+    architecture = read_architecture(saved(tmp_path, NODES.replace("depth: 16", text)))
+    assert architecture.levels[1].words == words
+    assert [path.rpartition(".")[2].partition(";")[0] for path in architecture.unread] == unread
+
+
 def test_capacities_are_words_or_bytes_of_all_tensors_or_of_each(tmp_path):
     for text, words, by_tensor in (
         ("entries: 24", 24, ()),
@@ -193,8 +210,9 @@ def test_architectures_are_refused_by_path(tmp_path, text, old, new, message):
         (", read_write: true", "", "shape.data_spaces has 0 with read_write"),
         ("[[[M]], [[P]]]", "[[[M]], [[P], [R]]]", "which is written"),
         ("M: 4", "M: 0", "size of loop 'M' is 0"),
-        ("stride: 2", "stride: 2, commonBitwidth: 4", "instance.commonBitwidth packs words of"),
-        ("stride: 2", "stride: 2, bitwidths: {W: 4}", "instance.bitwidths packs words of single"),
+        ("stride: 2", "stride: 2, commonBitwidth: 65", "instance.commonBitwidth of W is 65"),
+        ("stride: 2", "stride: 2, bitwidths: {V: 4}", "instance.bitwidths has 'V'"),
+        ("stride: 2", "stride: 2, bitwidths: 4", "instance.bitwidths is 4; allowed: bits by data"),
         ("problem:", "prob:", "has no field 'problem'"),
     ],
 )

@@ -103,7 +103,7 @@ def test_limits_that_no_layer_meets_are_told_by_row(layers):
     assert told.returncode == 1
     assert [answer["status"] for answer in json.loads(told.stdout)["answers"]] == ["infeasible"] * 3
     assert told.stderr.startswith(
-        "row 1: infeasible: limit energy = 1 cannot be met; the smallest that could be met"
+        "row 1: infeasible: limit energy = 1 pJ cannot be met; the smallest that could be met"
     )
 
 

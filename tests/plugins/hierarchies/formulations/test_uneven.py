@@ -247,7 +247,7 @@ def test_bounds_of_interrupted_searches(monkeypatch):
 
 
 def test_proofs_where_memory_is_short(monkeypatch):
-    """Where many boxes are open the last ones come first: the proof is the same."""
+    """Many boxes are open, so the last ones come first: the proof is the same."""
     best = solved(matrix_product(64), GOLDEN)
     monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.CROWDED", 0)
     monkeypatch.setattr("ithaca.plugins.hierarchies.formulations.search.box_search.BEAM", 1)

@@ -11,6 +11,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.machine import Machine, Sums
 from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.systolic.buffering import choosable, single_buffered
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import extent
@@ -80,9 +81,11 @@ def random_case(
     most_turns=MOST_TURNS,
     *,
     blocks=False,
+    single=False,
 ):
     """A configuration of any buildable design of a kernel, or that of a number, on any machine that
-    can be built, and bits of its sums; of a block-sparse tensor if that is asked for."""
+    can be built, and bits of its sums; of a block-sparse tensor, or with some single buffers, if that
+    is asked for."""
     draw = random.Random(seed)
     machine = random_machine(draw)
     name = name or draw.choice(workload_names())
@@ -90,6 +93,7 @@ def random_case(
         nest = random_nest(name, draw)
         nest = in_blocks(nest, draw) if blocks else nest
         array = draw.choice(buildable(nest)) if number is None else buildable(nest)[number]
+        array = some_single(array, draw) if single else array
         technology = Technology(machine=machine)
         data = data_type(draw.choice(list(DATA_TYPES)))
         design = SystolicDesign(nest, array, data, technology=technology)
@@ -168,9 +172,15 @@ def layers_of(name, dataflow, data="int8", machine=MACHINE):
     }
 
 
-def two_level_case(seed, name, dataflow):
+def some_single(array, draw):
+    """An array with single buffers of some tensors."""
+    tensors = choosable(array)
+    return single_buffered(array, draw.sample(tensors, draw.randint(1, len(tensors))))
+
+
+def two_level_case(seed, name, dataflow, *, single=False):
     """An array with two levels of tiles, of random extents that tiles need not divide, strides,
-    words and machine, and bits of its sums."""
+    words and machine, and bits of its sums; with some single buffers if that is asked for."""
     draw = random.Random(seed)
     (case,) = two_level(name, dataflow, 1, seed, 2)
     design, values = case
@@ -184,7 +194,7 @@ def two_level_case(seed, name, dataflow):
     machine = random_machine(draw)
     chosen = ArrayConfiguration(
         nest.with_sizes(nest.sizes | short | strides),
-        design.array,
+        some_single(design.array, draw) if single else design.array,
         data,
         tiling,
         Technology(machine=machine),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ithaca.formulations.machine import Machine
+from ithaca.formulations.systolic.buffering import choosable, single_buffered
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.plugins.rtl.exports import tools
 from ithaca.plugins.rtl.exports.tools import compiled, find_verilator, synthesize
@@ -129,6 +130,12 @@ def test_packages_are_multiplied_by_what_their_places_select(seed, folder):
     check(folder, random_case(seed, SPARSE[seed % len(SPARSE)], blocks=True), seed)
 
 
+@pytest.mark.parametrize("seed", range(120))
+def test_single_buffers_take_the_simulated_cycles(seed, folder):
+    names = workload_names()
+    check(folder, random_case(seed, names[seed % len(names)], single=True), seed)
+
+
 #: Kernels and dataflows with two levels of tiles.
 TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc"), ("ttm", "ik")]
 
@@ -137,6 +144,14 @@ TWO_LEVELS = [("mm", "ij"), ("conv2d", "or"), ("conv2d", "oc"), ("conv2d", "rc")
 def test_two_levels_of_tiles_take_the_simulated_cycles(seed, folder):
     name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
     check(folder, two_level_case(seed, name, tuple(dataflow)), seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_two_levels_and_single_buffers_take_the_simulated_cycles(seed, folder):
+    """No closed form says them."""
+    name, dataflow = TWO_LEVELS[seed % len(TWO_LEVELS)]
+    stated = check(folder, two_level_case(seed, name, tuple(dataflow), single=True), seed)
+    assert stated["cycle"] is None
 
 
 def test_arrays_that_hang_in_simulation_hang(folder):
@@ -185,6 +200,16 @@ FAULTS = {
         "value = value + {3'd0, places[p]};",
         "value = value + 4'd1;",
     ),
+    "a single buffer that is filled while it is fed": (
+        "ithaca_feeder.sv",
+        " && !(BANKS == 1 && feeding)",
+        "",
+    ),
+    "a last sum that does not leave with the first word": (
+        "ithaca_collector.sv",
+        "first && parts[n] ? sum : kept",
+        "kept",
+    ),
     "an accumulator that is read too soon": (
         "ithaca_mac.sv",
         "MOST = EVEN < APART ? EVEN : APART;",
@@ -201,6 +226,10 @@ def test_faults_do_not_pass(fault, folder):
         case = two_level_case(5, "mm", ("i", "j"))
     if file == "ithaca_select.sv":
         case = random_case(24, "mm", blocks=True)
+    if "single" in fault or "sum that does not leave" in fault:
+        chosen, sum_bits = configuration("mm", "k", 1, lanes=2)
+        array = single_buffered(chosen.design, choosable(chosen.design))
+        case = replace(chosen, design=array), sum_bits
     if "float" in file or "APART" in there:  # an accumulator is needed again after four turns
         case = configuration("mm", "ij", 1, "fp16", replace(MACHINE, mac=24), lanes=2)
     stated = json.loads(write_case(folder, case)["expected.json"])["rtl"]
@@ -251,9 +280,13 @@ def test_what_is_written_is_clean(seed, folder):
     assert "Warning" not in done.stderr
 
 
+@pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("dataflow", ["ij", "k"])
-def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow, folder):
+def test_a_synthesized_array_has_the_blocks_of_its_model(dataflow, single, folder):
     chosen, _ = configuration("mm", dataflow, 1, "int16")
+    if single:
+        array = single_buffered(chosen.design, choosable(chosen.design))
+        chosen = replace(chosen, design=array)
     stated = json.loads(write_case(folder, (chosen, 16))["expected.json"])["rtl"]
     made = synthesize(folder, block_ram=True)
     assert (made.dsp, made.bram18k) == (stated["dsp"], stated["bram18k"])

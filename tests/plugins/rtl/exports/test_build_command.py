@@ -1,6 +1,7 @@
 """`ithaca build`: what it says of hardware that it ran, and of what it could not run."""
 
 import json
+import shutil
 from contextlib import contextmanager
 
 import pytest
@@ -261,3 +262,18 @@ def test_other_targets_and_widths_are_refused(tmp_path):
         assert done.returncode == 2
         assert said in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_builds_of_networks_say_how_long_the_other_layers_take(hardware, monkeypatch):
+    """The second of three begins after 4 s: 8 s are left, of which 4 are the last one's."""
+    folder, notes, clock = hardware.parent / "all", [], iter([10.0, 10.0, 14.0, 18.0])
+    for name in "abc":
+        shutil.copytree(hardware, folder / name)
+    (folder / building.TABLE).write_text("")
+    answer(monkeypatch, Run("Verilator", 7, False, 195, 0))
+    monkeypatch.setattr(building, "folders_of", lambda path: ["a", "b", "c"])
+    monkeypatch.setattr(building, "_note", notes.append)
+    monkeypatch.setattr(building, "perf_counter", lambda: next(clock))
+    assert ithaca.build(folder).right
+    steps = [note for note in notes if " of 3: " in note]
+    assert steps == ["1 of 3: a", "2 of 3: b, about 8 s left", "3 of 3: c, about 4 s left"]

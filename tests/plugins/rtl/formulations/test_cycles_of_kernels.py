@@ -42,7 +42,7 @@ ALLOWED = {
 OWN = ("C[i] += A[i,k,l] * B[k]", "C[i,j] += A[i,k] * B[i,j]", "C[i,j] += A[i,k,l] * B[k,j]")
 
 #: Arrays whose cycles the form once missed (before: 389, 365, 820, 59, 4347, 670; 519, 474, 112,
-#: 1590, 272, 4377, 8642, 8474).
+#: 1590, 272, 4377, 8642, 8474; 214).
 ONCE_MISSED = [
     # lanes behind those whose words wait in FIFOs, of a tensor handed on along the second loop
     (
@@ -103,6 +103,13 @@ ONCE_MISSED = [
         {"b": (2, 1), "i": (2, 2), "j": (4, 1), "k": (1, 2)},
         {"C_drain": 4, "A": 2, "B": 2},
         102,
+    ),
+    # few words of each lane, as lanes of both loops wait for the last
+    (
+        ("attention_scores", "i,j", {"h": 6, "i": 3, "j": 8, "d": 2}),
+        {"h": (3, 1), "i": (5, 1), "j": (4, 4), "d": (2, 8)},
+        {"S_drain": 4, "Q": 16, "K": 16},
+        218,
     ),
     # no lane waits for another where nothing is handed on
     (
@@ -259,6 +266,38 @@ def test_what_arrays_wait_for_is_counted(
     assert run.cycles == cycles == design.costs(configuration).latency
 
 
+#: Products whose PEs wait for those of the last lane in both loops: output tiles, tiles of each, MAC
+#: stages, blocks of sums, words of one, visits, lanes of both loops, words of a pack (before: 889,
+#: 358, 646, 196, 499).
+LAST_OF_BOTH = [
+    ((15, 1), 4, (3, 4, 1), (8, 2), 4, 987),
+    ((15, 1), 8, (2, 4, 2), (5, 2), 4, 386),
+    # visits of several tiles between the words of two
+    ((7, 2), 4, (1, 12, 3), (8, 3), 4, 673),
+    # the last lane whose first is a tile ahead decides
+    ((3, 1), 4, (1, 12, 3), (2, 3), 2, 199),
+    ((6, 1), 6, (2, 8, 1), (8, 4), 8, 524),
+    # words of a lane that FIFOs hold
+    ((15, 1), 1, (1, 8, 1), (5, 3), 8, 420),
+]
+
+
+@pytest.mark.parametrize(("tiles", "mac", "turns", "lanes", "pack", "cycles"), LAST_OF_BOTH)
+def test_lanes_wait_for_the_last_of_both_loops(tiles, mac, turns, lanes, pack, cycles):
+    (outputs, each), (blocks, inner, visits), (chain, rows) = tiles, turns, lanes
+    loops = {"h": (blocks, 1), "i": (chain, 1), "j": (rows, inner), "d": (visits, 8)}
+    extents = {"h": blocks * outputs, "i": chain, "j": rows * inner, "d": 8 * visits * each}
+    machine = replace(OPEN, mac=mac)
+    design = cycle_design(workload("attention_scores", extents), ("i", "j"), machine)
+    configuration = {"pack.S_drain": pack, "pack.Q": 8 * visits, "pack.K": 8 * visits}
+    for loop, (count, words) in loops.items():
+        part = count * words
+        configuration |= {f"t2.{loop}": words, f"lanes.{loop}": count, f"t1.{loop}": part}
+        configuration |= {f"tiles.{loop}": extents[loop] // part}
+    run = simulate_network(array_network(design, configuration, machine))
+    assert run.cycles == cycles == design.costs(configuration).latency
+
+
 def drains_behind(machine, words, rows, chain):
     """The cycles, by the closed form and as simulated, of a product whose PEs each send so many
     words of every tile along a chain of a row of so many."""
@@ -312,7 +351,7 @@ def test_many_arrays_of_all_kernels(machine):
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", workload_names())
 def test_arrays_drawn_anew(kernel):
-    """Of 68,000 drawn such arrays two were off, by 1 and 4 %."""
+    """Two of 68,000 drawn arrays were off, by 1 and 4 %."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")  # shown where it fails
     check(errors(kernel, OPEN, 60, seed=f" {seed}"), "rtl-open")

@@ -2,6 +2,7 @@
 by every engine, and what options, files and exports say of them."""
 
 import json
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -33,10 +34,13 @@ from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
+from ithaca.solver.proof_state import ProofState
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
 from tests.plugins.rtl.formulations.memory_access import SEVERAL_PORTS, on, random_arrays, simulated
 from tests.solver.enumeration import enumerated_optimum, packed, subset, tile_values, within_dsp
+
+SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -97,7 +101,7 @@ def test_one_port_of_each_tensor_is_what_there_was():
 
 
 def test_bursts_and_modules_by_hand():
-    """B of 8 lanes over 4 ports: 2 tiles of 8 rows of 2 packs in each, a burst of each row."""
+    """B of 8 lanes over 4 ports: 2 tiles of 8 rows of 2 packs in each."""
     nest = workload("mm", {"i": 2, "j": 64, "k": 16})
     array = derive(nest, ("i", "j"), "C", Edition.EXACT, SEVERAL_PORTS)
     b = next(group for group in array.groups if group.name == "B")
@@ -122,9 +126,10 @@ def test_bursts_and_modules_by_hand():
         "ports.C_drain": 1,
     }
     costs = SystolicDesign(nest, array, DATA_TYPES["fp32"]).costs(values)
-    assert costs.modules["B_IO_L3_in"].transfer == 2 * 8 * (2 + 20)
+    # rows have all of k, so that those of a port's lanes are one burst
+    assert costs.modules["B_IO_L3_in"].transfer == 2 * 8 * 2 + 20
     assert costs.modules["B_IO_L2_in"].transfer == 2 * 8 * 2
-    assert costs.modules["A_IO_L3_in"].transfer == 2 * (4 + 20)  # a row of 4 packs in each lane
+    assert costs.modules["A_IO_L3_in"].transfer == 2 * 4 + 20  # a row of 4 packs in each lane
     assert [str(m.instances) for m in b.modules] == ["lanes.j", "ports.B"]
     assert (
         array.helpers["A_IO_L3_in_serialize"].evaluate(
@@ -147,7 +152,8 @@ def problem(
 ):
     nest = workload(name, dict(sizes))
     array = derive(nest, dataflow, nest.output.tensor, edition, SEVERAL_PORTS)
-    technology = replace(DEFAULT_TECHNOLOGY, memory=MemoryTiming(port=1))
+    memory = MemoryTiming(port=1, channels=ports.channels)
+    technology = replace(DEFAULT_TECHNOLOGY, memory=memory)
     design = SystolicDesign(nest, array, DATA_TYPES["int16"], SpaceOptions(ports=ports), technology)
     return Problem(design, (Limit("dsp", Fraction(dsp)),), parse_objective("latency"))
 
@@ -155,13 +161,9 @@ def problem(
 def with_ports(problem):
     """All points, their ports by rules of their own."""
     design, array = systolic(problem), systolic(problem).array
-    others = sum(module.dram and group.split is None for group, module in array.modules)
     for point in packed(problem, within_dsp(problem, tile_values(problem))):
         for numbers in product((1, 2, 4, 8), repeat=len(array.split_groups)):
-            if (
-                max(numbers) > design.options.ports.most
-                or sum(numbers) + others > design.options.ports.channels
-            ):
+            if max(numbers) > design.options.ports.most:
                 continue
             legal = np.ones(len(point[f"t1.{array.band[0]}"]), bool)
             for group, number in zip(array.split_groups, numbers, strict=True):
@@ -199,6 +201,47 @@ def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
         if solve is not solve_gp:
             assert solution.certificate.status is Status.OPTIMAL, solve
             assert solution.value == optimum, solve
+
+
+def drawn(seed):
+    """A drawn small problem: extents of at most 16, ports and channels that tensors must share."""
+    draw = random.Random(seed)
+    name, dataflow = draw.choice([("mv", ("i",)), ("mv", ("i", "j")), ("mm", ("i", "j"))])
+    sizes = {x: draw.choice([1, 2, 4, 8, 12, 16]) for x in ("i", "j")}
+    if name == "mm":
+        sizes = {"i": draw.choice([1, 2]), "j": draw.choice([8, 12, 16]), "k": draw.choice([4, 8])}
+    edition = draw.choice([Edition.CYCLE, Edition.EXACT])
+    ports = MemoryPorts(draw.choice([1, 2, 4]), draw.choice([4, 5, 8]))
+    return problem(name, sizes, dataflow, edition, ports, draw.choice([4, 8, 12]))
+
+
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=SLOW) for n in range(2, 24))])
+def test_drawn_problems_are_proven_as_enumerated(monkeypatch, seed):
+    """Divisors first, then all; where axes are wide from few rows on."""
+    monkeypatch.setattr("ithaca.solver.level_set.WIDE", 6)
+    small = drawn(seed)
+    optimum = enumerated_optimum(small, with_ports(small))
+    solution = ProofState(small).solve(SolveOptions())
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.value == optimum
+    needed = small.design.needed("latency", optimum)
+    assert all(solution.configuration[name] >= least for name, least in needed.items())
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=SLOW) for n in range(1, 6))])
+def test_more_rows_are_never_faster(seed):
+    """A matrix by 1, 2 and 8 vectors; where the array of more would do for fewer."""
+    draw = random.Random(seed)
+    sizes = {"j": draw.choice([16, 24, 32]), "k": draw.choice([8, 16])}
+    ports, dsp = MemoryPorts(4, draw.choice([4, 8])), draw.choice([8, 12])
+    values = [
+        solve_exact(
+            problem("mm", {"i": rows, **sizes}, ("i", "j"), Edition.CYCLE, ports, dsp),
+            SolveOptions(),
+        ).value
+        for rows in (1, 2, 8)
+    ]
+    assert values == sorted(values)
 
 
 # -- commands --------------------------------------------------------------------------
@@ -244,8 +287,8 @@ def test_points_state_ports(tmp_path):
     run = ithaca("evaluate", "mv", "--points", file, "--json")
     assert run.returncode == 0, run.stderr
     several, one = (row["metrics"] for row in json.loads(run.stdout)["points"])
-    # 2 lanes of 8 rows of 16 packs, each with its burst, instead of 8 lanes without
-    assert several["prologue"] - one["prologue"] == 2 * 8 * (16 + 20) - 8 * 8 * 16
+    # 2 lanes of 8 rows of 16 packs, in a burst of all that adjoin, instead of 8 lanes without
+    assert several["prologue"] - one["prologue"] == 2 * 8 * 16 + 20 - 8 * 8 * 16
 
 
 def test_autosa_is_told_ports_by_its_own_options(tmp_path, slow):
@@ -298,7 +341,7 @@ def test_a_slow_clock_leaves_ports_as_fast_as_can_be_said(tmp_path):
         " resources: {dsp: {total: 100}, bram18k: {total: 100}}}"
     )
     technology = with_channels(DEFAULT_TECHNOLOGY, load_platform(str(path)), MemoryPorts(2, 4))
-    assert technology.memory.port == 77 * 1000 // 4 // 300
+    assert technology.memory == MemoryTiming(port=77 * 1000 // 4 // 300, channels=4)
     slow = replace(DEFAULT_TECHNOLOGY, clock_mhz=Fraction("0.001"))
     own = with_channels(slow, load_platform(str(path)), MemoryPorts(2, 4))
     assert own.memory.port == LARGEST

@@ -12,8 +12,6 @@ import pytest
 
 from ithaca.exports.autosa.folder import AUTOSA
 from ithaca.exports.configuration import ArrayConfiguration
-from ithaca.exports.seeds.for_odyssey import odyssey_text
-from ithaca.exports.seeds.parameters import Seeds, parameter_space
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
@@ -30,6 +28,8 @@ from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.plugins.rtl.formulations.values import check_values
+from ithaca.plugins.seeds.exports.for_odyssey import odyssey_text
+from ithaca.plugins.seeds.exports.parameters import Seeds, parameter_space
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ithaca.files.clock import keeping, poll
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.numbers import json_ready
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -56,10 +57,12 @@ def evaluate_layers(
     InputError
         If the file or a row is malformed.
     """
-    return [
-        _evaluated(row, kind(architecture, StoredLayer(row.nest, row.stored)))
-        for row in read_layers(path)
-    ]
+    rows: list[dict[str, Any]] = []
+    with keeping(lambda: rows):
+        for row in read_layers(path):
+            poll()
+            rows.append(_evaluated(row, kind(architecture, StoredLayer(row.nest, row.stored))))
+    return rows
 
 
 def _evaluated(row: Row, design: TilingDesign) -> dict[str, Any]:

@@ -3,8 +3,8 @@ PEs, quirks and all.
 
 Plain arithmetic in any number system, from S. Dave, Y. Kim, S. Avancha, K. Lee, A. Shrivastava,
 "dMazeRunner: Executing Perfectly Nested Loops on Dataflow Accelerators" (TECS 2019), its thesis and
-its release; ``docs/spatial.md`` says where it is wrong about hardware. Words are the machine's,
-cycles of the accelerator's clock, energy is in pJ.
+its release; ``docs/published-models.md`` says where it is wrong about hardware. Words are the
+machine's, cycles of the accelerator's clock, energy is in pJ.
 
 Every loop has a factor at DRAM, at the scratchpad (SPM), at the register files (RF) and over PEs. A
 tile of the PEs is u = RF · PEs, one of the scratchpad w = u · SPM. No loop may be irrelevant to two

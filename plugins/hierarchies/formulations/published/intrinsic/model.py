@@ -2,10 +2,11 @@
 
 After HASCO (Xiao, Zheng, Zhang, Liang, Ji, Yang, Liang: "HASCO: Towards Agile Hardware and Software
 Co-design for Tensor Computation", ISCA 2021) and the release, which asks MAESTRO (Kwon et al.,
-MICRO 2019); ``docs/co-design.md`` says what is published and what is ours. A layer is cut into
-*sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose tensors fit local
-memory. Words come from off chip for nothing, unless they take a bus: then before and after what a
-sub-problem does, as it fills the scratchpad, results both ways; a burst takes a cycle to begin.
+MICRO 2019); ``docs/co-design-searches.md`` says what is published and what is ours. A layer is cut
+into *sub-problems*, whose tensors fit the scratchpad, and these into *calls*, whose tensors fit
+local memory. Words come from off chip for nothing, unless they take a bus: then before and after
+what a sub-problem does, as it fills the scratchpad, results both ways; a burst takes a cycle to
+begin.
 With a bound loop's extent N, tile f and size d in a call,
 
     T = ceil(N / f) sub-problems

@@ -1,0 +1,1 @@
+"""The function and the command of calibrations."""

@@ -1,0 +1,1 @@
+"""Networks as workloads of one array."""

@@ -1,0 +1,1 @@
+"""Readers of ONNX models."""

@@ -1,0 +1,1 @@
+"""Files of layers for other tools."""

@@ -1,0 +1,217 @@
+"""Tables of layers in CSV: SCALE-Sim's topologies, and others by the names of their columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ithaca.files.messages import quoted, refuse
+from ithaca.plugins.tables.workloads.rows import LayerRow, network_of
+from ithaca.workloads.layer_files import read_layers, states_extents, table_rows
+from ithaca.workloads.networks.network import Layer, Network, chosen_parameters, merge
+
+#: Columns of SCALE-Sim's topologies of convolutions after the name, by place; a stride is one
+#: number, or two.
+_TOPOLOGY = ("map_0", "map_1", "window_0", "window_1", "inputs", "outputs", "stride")
+
+#: What layers of SCALE-Sim have in their names that have a filter for each channel.
+_DEPTHWISE = "DP"
+
+#: Numbers of layers by the names of columns, in small letters and digits alone.
+_COLUMNS: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "name": "name layer layername",
+        "batch": "n batch batchsize",
+        "outputs": "k m o oc co cout ochannels outchannels outputchannels outchannel numfilter "
+        "numfilters filters",
+        "inputs": "c i ic ci cin ichannels inchannels inputchannels inchannel channel channels",
+        "window": "kernel kernelsize filter filtersize window",
+        "window_0": "r kh fh fy ky kernelheight kernelh filterheight filterh",
+        "window_1": "s kw fw fx kx kernelwidth kernelw filterwidth filterw",
+        "map": "inputsize imagesize",
+        "map_0": "h y ih hin iy inputheight ifmapheight inh height",
+        "map_1": "w x iw win ix inputwidth ifmapwidth inw width",
+        "places": "outputsize",
+        "places_0": "p e oh hout oy outputheight ofmapheight outh",
+        "places_1": "q f ow wout ox outputwidth ofmapwidth outw",
+        "stride": "stride strides",
+        "stride_0": "sh strideh strideheight stridey hstride",
+        "stride_1": "sw stridew stridewidth stridex wstride",
+        "padding": "pad padding",
+        "padding_0": "ph padh padheight paddingh",
+        "padding_1": "pw padw padwidth paddingw",
+        "dilation": "dilation",
+        "dilation_0": "dh dilationh hdilation",
+        "dilation_1": "dw dilationw wdilation",
+        "groups": "g group groups",
+        "count": "count repeat repeats times",
+    }.items()
+    for alias in aliases.split()
+}
+
+#: Columns of products of an M × K and a K × N matrix.
+_PRODUCT = {"m": "rows", "n": "columns", "k": "inner"}
+
+#: Cells of templates that stand for a number.
+_LETTER = re.compile(r"[A-Za-z_]\w{0,15}")
+
+#: Numbers that may be 0.
+_PADDING = ("padding", "padding_0", "padding_1")
+
+
+def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
+    """The network of a table of layers; letters that stand for numbers have sizes.
+
+    Raises `InputError` if it is none that is known, or a letter has no size.
+    """
+    (_, header), *lines = [*table_rows(path)] or [(0, [])]
+    sizes = sizes or {}
+    plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]
+    if states_extents(path):
+        chosen_parameters(path, {}, sizes)
+        nests = [(row.cells.get("name", ""), row.nest) for row in read_layers(path)]
+        names = [name or f"layer{place}" for place, (name, _) in enumerate(nests, 1)]
+        layers = [
+            Layer(name, nest, 1, (name,)) for name, (_, nest) in zip(names, nests, strict=True)
+        ]
+        what = "a table of layers as map --problems takes"
+        return Network(
+            path.stem, merge(layers), what, unordered=what, remarks=(f"{path} is taken for {what}",)
+        )
+    if len(plain) > 3 and "ifmap" in plain[1] and "filter" in plain[3]:
+        return _topology(path, header, plain, lines, sizes)
+    if {*_PRODUCT} <= {*plain} and not {"c", "r", "s", "channels"} & {*plain}:
+        known = {"name": "name", "batch": "batch", **_PRODUCT}
+        known |= {alias: name for alias, name in _COLUMNS.items() if name in ("name", "count")}
+        what = "a table of matrix products (M × K times K × N), as SCALE-Sim reads"
+    else:
+        known, what = dict(_COLUMNS), "a table of layers by the names of its columns"
+    columns = [known.get(name, "") for name in plain]
+    if not {"rows", "inputs"} & {*columns}:
+        raise refuse(
+            path,
+            f"has columns {', '.join(map(quoted, header[:8])) or 'none'}; allowed: a topology of "
+            "SCALE-Sim, columns M, N, K, or channels, kernel and sizes of convolutions (such as "
+            "C, K, R, S, P, Q, stride)",
+        )
+    rows_of = (
+        _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
+        for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1)
+    )
+    parameters = tuple(sizes.items())
+    return network_of(path, rows_of, what, _unread(header, columns), parameters=parameters)
+
+
+def _valued(
+    path: Path,
+    rows: Sequence[tuple[int, list[str]]],
+    columns: Sequence[str],
+    sizes: Mapping[str, int],
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the sizes of letters in their place. Raises `InputError` where a size is of none.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : sequence of tuple of int and list of str
+        The rows, with their lines.
+    columns : sequence of str
+        The meaning of each column, as far as it has one.
+    sizes : mapping of str to int
+        Sizes by letter.
+    """
+    numbers = [place for place, name in enumerate(columns) if name and name != "name"]
+    cells = (cells[place] for _, cells in rows for place in numbers if place < len(cells))
+    letters = {cell: 1 for cell in cells if _LETTER.fullmatch(cell)}
+    known = chosen_parameters(path, letters, sizes)
+    stated = {name: str(known[name]) for name in sizes}
+    for line, row in rows:
+        own = [stated.get(cell, cell) if n in numbers else cell for n, cell in enumerate(row)]
+        yield line, own
+
+
+def _unread(header: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
+    """The line on columns that are not known, if there are any."""
+    names = [quoted(name) for name, own in zip(header, columns, strict=True) if name and not own]
+    if names:
+        yield f"not read: column{'s' * (len(names) > 1)} {', '.join(names)}"
+
+
+def _topology(
+    path: Path,
+    header: list[str],
+    plain: list[str],
+    lines: Sequence[tuple[int, list[str]]],
+    sizes: Mapping[str, int],
+) -> Network:
+    """SCALE-Sim's topology of convolutions, whose columns go by their places.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    header : list of str
+        Titles of the columns.
+    plain : list of str
+        The same in small letters and digits.
+    lines : sequence of tuple of int and list of str
+        Its rows.
+    sizes : mapping of str to int
+        Sizes of letters.
+    """
+    columns = ["name", *_TOPOLOGY[: len(plain) - 1]]
+    for name in plain[len(columns) :]:
+        columns.append("stride_1" if "stride" in name else "batch" if "batch" in name else "")
+    if "stride_1" in columns:
+        columns[7] = "stride_0"
+    header = [*header, *_TOPOLOGY[len(header) - 1 :]]
+    columns += _TOPOLOGY[len(columns) - 1 :]
+    rows, partial = [], 0
+    for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1):
+        row = _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
+        numbers = dict(row.numbers)
+        if _DEPTHWISE in row.name and "inputs" in numbers:
+            numbers["groups"] = numbers["inputs"]
+            numbers["outputs"] = numbers["inputs"] * numbers.get("outputs", 1)
+        partial += any(
+            (numbers.get(f"map_{d}", 0) - numbers.get(f"window_{d}", 0))
+            % numbers.get(f"stride_{d}", 1)
+            for d in "01"
+        )
+        rows.append(LayerRow(row.where, row.name, numbers))
+    remarks = [*_unread(header, columns)]
+    if partial:
+        remarks.append(
+            f"{partial} of {len(rows)} layers have a rest that no window covers; version 2 of "
+            "SCALE-Sim counts one more there, which is not done here"
+        )
+    what, parameters = "a topology of SCALE-Sim, of convolutions", tuple(sizes.items())
+    return network_of(path, rows, what, remarks, parameters=parameters)
+
+
+def _row(
+    where: str, cells: Sequence[str], columns: Sequence[str], header: Sequence[str], name: str
+) -> LayerRow:
+    """A row of a table; an empty cell says nothing."""
+    numbers: dict[str, int] = {}
+    for cell, column, title in zip(cells, columns, header, strict=False):
+        if column == "name":
+            name = cell or name
+        elif column and cell:
+            match = re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", cell)
+            if match is None or (int(match[1]) < 1 and column not in _PADDING):
+                letter = f", or its size: -s {cell}=8" if _LETTER.fullmatch(cell) else ""
+                raise refuse(
+                    where, f"{title} is {quoted(cell)}; allowed: a positive integer{letter}"
+                )
+            numbers[column] = int(match[1])
+    for both in ("window", "map", "places", "stride", "dilation", "padding"):
+        if (value := numbers.pop(both, None)) is not None:
+            numbers = {f"{both}_0": value, f"{both}_1": value} | numbers
+    for d in "01":
+        if f"window_{d}" not in numbers and "inputs" in numbers:
+            numbers[f"window_{d}"] = numbers.get("window_0", 1)
+    return LayerRow(where, name, numbers)

@@ -1,0 +1,1 @@
+"""`ithaca.unroll`, and the command of that name."""

@@ -1,0 +1,1 @@
+"""Foldings of pipelines: layers, their choices, and the files of the tools."""

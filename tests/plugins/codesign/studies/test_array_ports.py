@@ -1,0 +1,162 @@
+"""One array for all layers, and several, whose tensors have several memory ports, against every
+array there is."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import ithaca
+from ithaca.files.errors import InputError
+from ithaca.formulations.algebra.number_systems import NUMPY
+from ithaca.formulations.data_types import data_type
+from ithaca.formulations.platform_files import load_platform
+from ithaca.formulations.question import Minimise
+from ithaca.formulations.systolic.cost_model import evaluate
+from ithaca.formulations.systolic.design import SpaceOptions, systolic
+from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.systolic.ports import memory_ports
+from ithaca.formulations.systolic.question import ArrayQuestion
+from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.codesign.studies.arrays.arrays import with_own_channels
+from ithaca.plugins.codesign.studies.arrays.common import common_designs
+from ithaca.results.network_verification import verify_network
+from ithaca.solver.options import SolveOptions
+from ithaca.studies.network.modes import mode
+from ithaca.studies.network.runner import RunOptions
+from ithaca.workloads.library import workload
+from ithaca.workloads.networks.network import Layer, Network
+from tests.plugins.codesign.studies.several_arrays import least, pipelines
+from tests.solver.enumeration import packed, tile_values, within_dsp
+
+
+def question(dtype, most, dsp, **stated):
+    platform = replace(load_platform("u280"), resources={})
+    ports = memory_ports(platform, most, Edition.CYCLE)
+    return ArrayQuestion(
+        data=data_type(dtype),
+        platform=platform,
+        bounds={"dsp": Fraction(dsp)},
+        objective=parse_objective("latency"),
+        space=SpaceOptions(divisors_only=True, ports=ports),
+        **stated,
+    )
+
+
+def network(sizes):
+    layers = (
+        Layer(f"l{n}", workload("mm", dict(zip("ijk", size, strict=True))), count, (f"l{n}",))
+        for n, (size, count) in enumerate(sizes)
+    )
+    return Network("products", tuple(layers))
+
+
+def least_by_hardware(problem, most):
+    """The least latency of a layer by lanes, SIMD factor, packs and ports."""
+    design = systolic(problem)
+    array, least = design.array, {}
+    names = [*(f"lanes.{loop}" for loop in array.dataflow), f"t2.{array.simd_loop}"]
+    names += [f"pack.{group.name}" for group in array.packed_groups]
+    powers = [1 << e for e in range(most.bit_length())]
+    for point in packed(problem, within_dsp(problem, tile_values(problem))):
+        many = len(point[f"t1.{array.band[0]}"])
+        keys = np.stack([np.broadcast_to(point[name], many) for name in names], axis=1)
+        for ports in product(powers, repeat=len(array.split_groups)):
+            split = zip(array.split_groups, ports, strict=True)
+            values = point | {f"ports.{group.name}": np.full(many, n) for group, n in split}
+            legal = np.ones(many, bool)
+            for group in array.split_groups:  # several serve as many lanes each, at least two
+                lanes, n = point[f"lanes.{group.split}"], values[f"ports.{group.name}"]
+                legal &= (lanes % n == 0) & (2 * n <= lanes + 1)
+            costs = evaluate(array, values, design.data, NUMPY, design.technology)
+            latency = np.broadcast_to(costs.latency, many)[legal]
+            for key, value in zip(map(tuple, keys[legal].tolist()), latency, strict=True):
+                least[key + ports] = min(value, least.get(key + ports, np.inf))
+    return least
+
+
+def enumerated(asked, layers, most):
+    best = []
+    for problems in common_designs(layers, asked, "shared-array"):
+        each = [least_by_hardware(problem, most) for problem in problems]
+        counts = [layer.count for layer in layers.layers]
+        for hardware in set.intersection(*map(set, each)):
+            best.append(sum(n * own[hardware] for n, own in zip(counts, each, strict=True)))
+    return min(best)
+
+
+CASES = [
+    ("int8", 4, 8, [((2, 16, 1), 3), ((4, 1, 8), 3)]),
+    ("int8", 4, 64, [((1, 32, 16), 1), ((1, 16, 32), 3)]),
+]
+
+
+@pytest.mark.parametrize(("dtype", "most", "dsp", "sizes"), CASES)
+def test_one_array_with_ports_is_the_best_there_is(dtype, most, dsp, sizes):
+    asked, layers = question(dtype, most, dsp), network(sizes)
+    answer = mode("shared-array")(layers, asked, RunOptions())
+    assert answer.status == "optimal"
+    assert answer.total.value == enumerated(asked, layers, most)
+    assert all(check.confirmed for check in verify_network(answer, SolveOptions()))
+
+
+def test_ports_pay_where_weights_are_read_once():
+    """Bound by the memory, an array with more ports takes less time."""
+    layers = network([((1, 512, 512), 1), ((1, 512, 256), 2)])
+    one, four = (
+        mode("shared-array")(layers, question("int8", most, 800), RunOptions()).total.value
+        for most in (1, 4)
+    )
+    assert four < 0.7 * one
+
+
+def slow_memory(asked):
+    """The question where each channel moves a byte a cycle, so that ports pay for little work."""
+    memory = asked.platform.memory
+    peak = replace(memory.bandwidth, total=Fraction(96, 10), usable=Fraction(1))
+    platform = replace(asked.platform, memory=replace(memory, bandwidth=peak))
+    return replace(asked, platform=platform)
+
+
+@pytest.mark.parametrize("minimise", list(Minimise))
+@pytest.mark.parametrize(
+    ("flow", "pays"), [("k", False), pytest.param("j", True, marks=pytest.mark.slow)]
+)
+def test_two_arrays_with_ports_are_the_best_there_are(flow, pays, minimise):
+    """Arrays at work at the same time have half of the channels each, in turn all."""
+    layers = network([((1, 16, 32), 1), ((1, 8, 32), 1)])
+    stated = {"arrays": 2, "minimise": minimise, "dataflow": (flow,)}
+    answer = mode("multi-array")(
+        layers, slow_memory(question("int8", 2, 2, **stated)), RunOptions()
+    )
+    ports = [layer.answer.configuration["ports.B"] for layer in answer.layers]
+    assert max(ports) == (2 if pays and minimise is Minimise.TOTAL else 1)
+    assert answer.request.space.ports.channels == (32 if minimise is Minimise.TOTAL else 16)
+    designs = common_designs(layers, answer.request, "multi-array")
+    rows = pipelines(designs, [0, 1], 2, slowest=minimise is Minimise.SLOWEST)
+    assert answer.total.value == answer.total.certificate.lower_bound == least(rows, np.inf)
+    assert all(check.confirmed for check in verify_network(answer, SolveOptions()))
+
+
+def test_arrays_at_work_at_the_same_time_have_channels_for_themselves():
+    several = question("int8", 16, 8, arrays=3, minimise=Minimise.SLOWEST)
+    with pytest.raises(InputError, match="--ports is 16, but each of 3 arrays at work at a time"):
+        with_own_channels(several)
+    assert with_own_channels(replace(several, minimise=Minimise.TOTAL)) is not None
+
+
+def test_channels_of_a_file_agree(tmp_path):
+    layer = "{op: kernel, name: a, kernel: mm, sizes: {i: 2, j: 4, k: 8}}"
+    (tmp_path / "n.yaml").write_text(f"name: n\nlayers: [{layer}]")
+    terms = {"ports": 2, "dataflow": "i", "dtype": "int8", "limit": {"dsp": 4}}
+    document = ithaca.network(tmp_path / "n.yaml", platform="u280", **terms).document
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(document))
+    assert ithaca.load(file).document == document
+    document["space"]["ports"]["channels"] = 9
+    file.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"space.ports.channels is 9; allowed: 32, as technology"):
+        ithaca.load(file)

@@ -1,0 +1,210 @@
+"""ONNX models of other domains, of formats, and files that are none."""
+
+import onnx
+import pytest
+from onnx import helper
+
+from ithaca.files.errors import InputError
+from ithaca.workloads.networks.find import find_network
+from tests.command_line import ithaca
+from tests.plugins.onnx.graphs import Graph, nests, vgg16
+
+
+def test_models_without_a_layer_are_refused(tmp_path):
+    graph = Graph(a=[2, 3])
+    graph.add("Relu", "a")
+    with pytest.raises(
+        InputError,
+        match="no node can become a layer: it has Relu; allowed: models with convolutions or matrix",
+    ):
+        graph.network(tmp_path)
+    graph.add("Conv", "a", graph.weight(1, 1, 3))
+    with pytest.raises(
+        InputError, match="no node can become a layer: Conv 'Conv1': convolution along 0 dimensions"
+    ):
+        graph.network(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"name: vgg16\n", b"\x00\x01\x02", b"\xff" * 100, "cut"])
+def test_files_that_are_no_models_are_refused(tmp_path, content):
+    path = tmp_path / "bad.onnx"
+    path.write_bytes(
+        content if isinstance(content, bytes) else vgg16().model().SerializeToString()[:-7]
+    )
+    with pytest.raises(InputError, match=r"bad\.onnx: is no ONNX model") as error:
+        find_network(str(path))
+    assert "\n" not in str(error.value)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    graph = Graph(image=["batch", 3, 8, 8])
+    graph.add("Conv", "image", graph.weight(4, 3, 3, 3))
+    content = graph.model().SerializeToString()
+    for name in (b"batch", b"image", b"Conv0"):
+        path = tmp_path / "bad.onnx"
+        path.write_bytes(content.replace(name, b"\xff" * 5))
+        with pytest.raises(InputError, match=r"bad\.onnx: has names that are not UTF-8"):
+            find_network(str(path))
+
+
+def without_domains(graph, *kept):
+    model = graph.model()
+    imports = [each for each in model.opset_import if each.domain in kept]
+    del model.opset_import[:]
+    model.opset_import.extend(imports)
+    return model
+
+
+def test_models_without_operator_sets_are_tolerated_with_a_remark(tmp_path):
+    path = tmp_path / "none.onnx"
+    path.write_bytes(without_domains(vgg16()).SerializeToString())
+    network = find_network(str(path))
+    assert nests(network) == nests(find_network("vgg16"))
+    remark = "states no operator set of ONNX itself; taken for version 20"
+    assert network.remarks == (f"{path} {remark}",)
+    done = ithaca("network", path, "--layers", "Gemm34", "--dataflow", "i", "--divisors-only")
+    assert done.returncode == 0
+    assert f"ithaca: {path} {remark}" in done.stderr.replace("\n      ", " ")
+
+
+@pytest.mark.parametrize("domain", ["qonnx.custom_op.general", "onnx.brevitas", "com.example"])
+def test_operators_of_domains_that_are_not_imported(tmp_path, domain):
+    """Rounding keeps shapes, so what it feeds is a layer; of the unknown the stated shape does."""
+    graph = Graph(image=[1, 4, 8, 8])
+    rounded = graph.add("Quant", "image", domain=domain)
+    weights = graph.add("Quant", graph.weight(2, 4, 3, 3), domain=domain)
+    graph.add("Conv", rounded, weights)
+    model = without_domains(graph, "")
+    stated = [(rounded, [1, 4, 8, 8]), (weights, [2, 4, 3, 3])]
+    if domain == "com.example":
+        model.graph.value_info.extend(
+            helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+            for name, shape in stated
+        )
+    path = tmp_path / "quant.onnx"
+    path.write_bytes(model.SerializeToString())
+    network = find_network(str(path))
+    assert network.operations == 6 * 6 * 2 * 4 * 9
+    assert network.remarks == (
+        f"{path} states no operator set of domain {domain}; taken for version 1",
+    )
+    (omission,) = network.unsupported
+    assert omission.kind.multiplies == (domain == "com.example")
+
+
+@pytest.mark.parametrize(
+    ("operator", "inputs", "domain", "attributes", "sizes"),
+    [
+        ("ConvInteger", [(1, 4, 8, 8), (2, 4, 3, 3)], "", {}, [36 * 2 * 36]),
+        ("QLinearConv", [(1, 4, 8), 0, 0, (2, 4, 3), 0, 0, 0, 0], "", {}, [6 * 2 * 12]),
+        ("MatMulInteger", [(2, 5, 3), (3, 4)], "", {}, [2 * 5 * 3 * 4]),
+        ("QLinearMatMul", [(5, 3), 0, 0, (3, 4), 0, 0, 0, 0], "", {}, [5 * 3 * 4]),
+        ("FusedMatMul", [(3, 5), (4, 3)], "com.microsoft", {"transA": 1, "transB": 1}, [60]),
+        ("FusedConv", [(1, 4, 8, 8), (2, 4, 3, 3)], "com.microsoft", {}, [36 * 2 * 36]),
+        ("QGemm", [(5, 3), 0, 0, (4, 3), 0, 0], "com.microsoft", {"transB": 1}, [60]),
+        ("MatMulNBits", [(5, 32), (4, 1, 16)], "com.microsoft", {"K": 32, "N": 4}, [5 * 32 * 4]),
+        ("LSTM", [(7, 2, 5), (2, 12, 5), (2, 12, 3)], "", {}, [2 * 14 * 60, 2 * 14 * 36]),
+        ("GRU", [(2, 7, 5), (1, 9, 5), (1, 9, 3)], "", {"layout": 1}, [14 * 45, 14 * 27]),
+        ("ConvTranspose", [(1, 4, 8, 8), (4, 3, 2, 2)], "", {"strides": [2, 2]}, [64 * 12] * 4),
+        ("ConvTranspose", [(1, 4, 8), (4, 3, 3)], "", {"strides": [3]}, [8 * 12] * 3),
+        ("Einsum", [(2, 5, 3), (2, 4, 3)], "", {"equation": "bik,bjk->bij"}, [2 * 5 * 4 * 3]),
+        ("Einsum", [(5, 3), (3, 4)], "", {"equation": "ij,jk"}, [60]),
+        ("Einsum", [(1, 7, 5, 3), (2, 1, 3, 4)], "", {"equation": "...ij,...jk->...ik"}, [840]),
+        ("Attention", [(2, 8, 6, 4), (2, 2, 9, 4), (2, 2, 9, 5)], "", {}, [3456, 4320]),
+        (
+            "MultiHeadAttention",
+            [(2, 6, 32), (2, 9, 32), (2, 9, 40)],
+            "com.microsoft",
+            {"num_heads": 8},
+            [3456, 4320],
+        ),
+        (
+            "Attention",
+            [(2, 6, 7), (7, 96), (96,)],
+            "com.microsoft",
+            {"num_heads": 8},
+            [2 * 6 * 7 * 96, 2 * 8 * 36 * 4, 2 * 8 * 36 * 4],
+        ),
+        (
+            "MVAU_hls",
+            [(1, 64), (64, 10)],
+            "finn.custom_op.fpgadataflow.hls",
+            {"MW": 64, "MH": 10, "numInputVectors": [1, 4, 4]},
+            [16 * 640],
+        ),
+        (
+            "VectorVectorActivation",
+            [(1, 64), (64, 10)],
+            "finn.custom_op.fpgadataflow",
+            {"Channels": 8, "Dim": [5, 4], "Kernel": [3, 2]},
+            [8 * 20 * 6],
+        ),
+        ("XnorPopcountMatMul", [(5, 3), (3, 4)], "qonnx.custom_op.general", {}, [60]),
+        (
+            "Conv",
+            [(1, 8, 6, 4), (10, 3, 2, 2)],
+            "qonnx.custom_op.channels_last",
+            {"group": 2, "pads": [1, 0, 1, 0]},
+            [8 * 5 * 10 * 3 * 2 * 2],
+        ),
+    ],
+)
+def test_what_multiplies_becomes_layers(tmp_path, operator, inputs, domain, attributes, sizes):
+    """Multiply-accumulates of each layer, counted by hand."""
+    graph = Graph(x=list(inputs[0]))
+    rest = [graph.weight(*shape) if shape else graph.integers(1) for shape in inputs[1:]]
+    graph.add(operator, "x", *rest, domain=domain, **attributes)
+    path = tmp_path / "one.onnx"
+    path.write_bytes(without_domains(graph).SerializeToString())
+    network = find_network(str(path))
+    assert [run.count * run.nest.operations for run in network.order] == sizes
+    assert not any(omission.kind.multiplies for omission in network.unsupported)
+
+
+def test_shapes_pass_what_a_runtime_fuses(tmp_path):
+    """Layers between operators of ONNX Runtime, of which ONNX infers no shape."""
+    graph = Graph(x=[2, 6, 32], gamma=[32])
+    x = graph.add("SkipLayerNormalization", "x", "x", "gamma", domain="com.microsoft")
+    x = graph.add("MultiHeadAttention", x, x, x, domain="com.microsoft", num_heads=4)
+    x = graph.add("FusedMatMul", x, graph.weight(32, 16), domain="com.microsoft")
+    x = graph.add("FastGelu", x, domain="com.microsoft")
+    graph.add("MatMul", x, graph.weight(16, 3))
+    path = tmp_path / "runtime.onnx"
+    path.write_bytes(without_domains(graph).SerializeToString())
+    network = find_network(str(path))
+    counts = [run.count * run.nest.operations for run in network.order]
+    assert counts == [2 * 36 * 32, 2 * 36 * 32, 12 * 32 * 16, 12 * 16 * 3]
+    assert [run.follows for run in network.order] == [False, False, False, True]
+
+
+def test_directories_are_refused(tmp_path):
+    (tmp_path / "bad.onnx").mkdir()
+    with pytest.raises(InputError, match=r"bad\.onnx: is a directory"):
+        find_network(str(tmp_path / "bad.onnx"))
+
+
+def test_words_that_are_rounded_to_are_named(tmp_path):
+    graph = Graph(image=[1, 4, 8, 8])
+    domain = "qonnx.custom_op.general"
+    scale = graph.integers(1)
+    four = graph.add("Quant", "image", scale, scale, graph.integers(4), domain=domain)
+    one = graph.add("BipolarQuant", graph.weight(2, 4, 3, 3), scale, domain=domain)
+    open_ = graph.add("Quant", graph.add("Conv", four, one), scale, scale, "image", domain=domain)
+    graph.add("Relu", open_)
+    path = tmp_path / "quant.onnx"
+    path.write_bytes(without_domains(graph, "", domain).SerializeToString())
+    words = "1 to 1 bits, 1 to 4 bits, 1 to bits that no constant says"
+    _, remark = find_network(str(path)).remarks
+    assert remark == (
+        f"{path} rounds tensors, {words}; --dtype says the words that are computed with"
+    )
+
+
+@pytest.mark.parametrize(("bits", "named"), [(4, True), (2, True), (0, False), (64, False)])
+def test_bits_of_packed_weights_are_named(tmp_path, bits, named):
+    graph = Graph(x=[5, 32], b=[4, 1, 16])
+    graph.add("MatMulNBits", "x", "b", domain="com.microsoft", K=32, N=4, bits=bits)
+    path = tmp_path / "packed.onnx"
+    path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
+    line = f"{path} has weights of {bits} bits, in 1 product; --format W=int{bits} counts them"
+    assert any(each.startswith(line) for each in find_network(str(path)).remarks) is named
