@@ -24,7 +24,7 @@ from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks.measured import Taken, measured
+from benchmarks.measured import Taken, measured, write_between
 from benchmarks.platform_limits import platform_limits
 from ithaca.files.numbers import number
 from ithaca.formulations.data_types import data_type
@@ -269,11 +269,7 @@ def main() -> None:
         print(row, flush=True)
         table += row + "\n"
     if arguments.write:
-        page = HERE / "README.md"
-        text = page.read_text(encoding="utf-8")
-        before, rest = text.split(TABLE[0])
-        after = rest.split(TABLE[1])[1]
-        page.write_text(before + TABLE[0] + table + TABLE[1] + after, encoding="utf-8")
+        write_between(HERE / "README.md", TABLE, table)
 
 
 if __name__ == "__main__":

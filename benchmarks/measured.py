@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryFile
 
 
@@ -48,3 +49,10 @@ def measured(words: Sequence[str], compiled: str | None = None) -> Taken:
         errors.seek(0)
         seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
         return Taken(seconds, memory, running.returncode, output.read(), errors.read())
+
+
+def write_between(page: Path, marks: tuple[str, str], text: str) -> None:
+    """Replace what a page has between two marks."""
+    before, rest = page.read_text(encoding="utf-8").split(marks[0])
+    after = rest.split(marks[1])[1]
+    page.write_text(before + marks[0] + text + marks[1] + after, encoding="utf-8")

@@ -1,8 +1,8 @@
 """Four search tools, seeded and unseeded: the table of `docs/seeding-tools.md`.
 
-    python -m benchmarks.seeding
+    python -m benchmarks.seeding [--write]
 
-prints it. Each tool minimises the latency of a matrix product on a U250 by the exact model, over
+prints it, or writes it there, in some ten minutes. Each tool minimises the latency of a matrix product on a U250 by the exact model, over
 Ithaca's parameters, with its defaults but where `RUNS` says otherwise, for 300 evaluations from
 each of three random seeds. The seeds leave out all configurations as good as the proven optimum, so
 that none has it from the start. Figures are the optimum divided by what was found, medians of the
@@ -16,12 +16,14 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from math import inf
+from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import ithaca
+from benchmarks.measured import write_between
 from ithaca.files.errors import InputError
 from ithaca.files.peer import peer
 from ithaca.plugins.seeds.exports import for_nevergrad as nevergrad
@@ -31,6 +33,10 @@ from ithaca.plugins.seeds.exports.for_pymoo import pymoo_problem, pymoo_sampling
 from ithaca.plugins.seeds.exports.parameters import ParameterSpace, penalised, result_space
 
 EVALUATIONS, RANDOM_SEEDS, COUNT = 300, range(3), 12
+
+#: The page, and the lines there between which the table is.
+PAGE = Path(__file__).parents[1] / "docs" / "seeding-tools.md"
+MARKS = ("<!-- seeds -->\n", "<!-- end -->\n")
 
 Parameters = Sequence[dict[str, int]]
 
@@ -111,8 +117,8 @@ RUNS: dict[str, Run] = {
 }
 
 
-def main() -> None:
-    """Print the table."""
+def main(*, write: bool) -> None:
+    """Print the table, and write it where that is asked for."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     result = ithaca.solve("mm", i=1024, j=1024, k=1024, dataflow="i,j", permutation="C")
@@ -120,15 +126,26 @@ def main() -> None:
     grown = ithaca.seed(result, "opentuner", count=COUNT)
     starts = [seed for seed in grown if penalised(space, seed) > optimum]
     best = optimum / min(penalised(space, seed) for seed in starts)
-    print(f"{len(starts)} seeds, the best of them {best:.0%} of the optimum\n")
-    print(f"| {EVALUATIONS} evaluations | unseeded | seeded |\n| --- | --- | --- |")
+    lines = [
+        f"The {len(starts)} seeds leave out the optimum; the best is at {_percent(best)} of it.",
+        "",
+        f"| {EVALUATIONS} evaluations | unseeded | seeded |",
+        "| --- | --- | --- |",
+    ]
+    head = len(lines)
+    print(*lines, sep="\n", flush=True)
     for name, run in RUNS.items():
         try:
             cells = [median(_reached(optimum, run, space, each)) for each in ((), starts)]
         except InputError as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
-        print(f"| {name} | " + " | ".join(f"{cell:.0%}" for cell in cells) + " |", flush=True)
+        lines.append(f"| {name} | " + " | ".join(map(_percent, cells)) + " |")
+        print(lines[-1], flush=True)
+    if write and len(lines) < head + len(RUNS):
+        sys.exit("the page is as it was: not all tools are installed")
+    if write:
+        write_between(PAGE, MARKS, "\n".join(lines) + "\n")
 
 
 def _reached(optimum: float, run: Run, space: ParameterSpace, starts: Parameters) -> list[float]:
@@ -137,5 +154,9 @@ def _reached(optimum: float, run: Run, space: ParameterSpace, starts: Parameters
     return [optimum / value if value < nevergrad.BROKEN else 0.0 for value in values]
 
 
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")
+
+
 if __name__ == "__main__":
-    main()
+    main(write=sys.argv[1:] == ["--write"])

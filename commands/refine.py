@@ -14,7 +14,8 @@ from ithaca.commands.conclusion import OutputOptions, conclude
 from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.netcdf import check_netcdf
-from ithaca.solver.result import NEAR, Result
+from ithaca.results.view import Fact, View
+from ithaca.solver.result import Result
 
 
 @calls(refining.refine)
@@ -30,7 +31,7 @@ def refine(
         Path | None,
         Option(
             "--grid",
-            help=f"Write the cost model on all factors at most {NEAR} from the best's (.nc).",
+            help="Write the cost model on the neighbourhood that the answer keeps (.nc).",
         ),
         Written(check_netcdf),
     ] = None,
@@ -46,4 +47,14 @@ def refine(
 
     if answer.best is None:
         plot = grid = None
-    conclude(answer, outputs, (plot, answer.plot), (grid, save_grid))
+    more = ((plot, answer.plot), (grid, save_grid))
+    conclude(answer, outputs, *more, also=_around(answer))
+
+
+def _around(answer: Result) -> View:
+    """The fact on the neighbourhood that the answer keeps; none where it keeps none."""
+    if answer.near is None:
+        return ()
+    from ithaca.refine.kept import neighbourhood
+
+    return (Fact("around", neighbourhood(answer).words),)

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -96,6 +95,11 @@ class Answer:
         dataset: xr.Dataset = self.made("dataset")
         return dataset
 
+    @property
+    def groups(self) -> Mapping[str, xr.Dataset]:
+        """Further labelled arrays that its NetCDF file holds, by the name of their group."""
+        return {}
+
     @naming_extras
     def to_dataframe(self) -> pd.DataFrame:
         """The answer as a table; numbers are doubles."""
@@ -105,18 +109,16 @@ class Answer:
     @property
     def table(self) -> str:
         """The table as CSV; what does not exist is empty."""
-        frame = self.to_dataframe().reset_index()
-        columns, rows = list(map(str, frame.columns)), frame.itertuples(index=False)
-        from ithaca.files.csv_text import csv_text
+        from ithaca.files.csv_text import frame_text
 
-        return csv_text(columns, ([_cell(value) for value in row] for row in rows))
+        return frame_text(self.to_dataframe())
 
     def save(self, path: str | Path) -> None:
         """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
         if Path(path).suffix.lower() == ".nc":
             from ithaca.files.netcdf import save_netcdf
 
-            save_netcdf(self.to_xarray(), Path(path))
+            save_netcdf(self.to_xarray(), Path(path), self.groups)
         else:
             write_text_atomically(path, document_text(self.document))
 
@@ -153,13 +155,6 @@ class Answer:
     def drawn(self, chart: Any, path: str | Path | None) -> Any:
         """Draw a chart, and write it to a file if one is named."""
         return MADE["drawing"](chart, path)
-
-
-def _cell(value: Any) -> Any:
-    """A number of a table: whole ones without a fraction; those that do not exist as nothing."""
-    if not isinstance(value, float):
-        return value
-    return "" if isnan(value) else int(value) if value.is_integer() else value
 
 
 class StudyAnswer(Answer):

@@ -6,12 +6,16 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, quoted, refuse
 from ithaca.files.numbers import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What a spreadsheet takes for the beginning of a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -49,6 +53,20 @@ def table_text(rows: Sequence[Mapping[str, Any]]) -> str:
         columns,
         ([json.dumps(x, default=int) if isinstance(x, Mapping) else x for x in c] for c in cells),
     )
+
+
+def frame_text(frame: pd.DataFrame) -> str:
+    """A table of pandas as CSV: whole numbers without a fraction, what does not exist as
+    nothing."""
+    rows = frame.reset_index()
+    cells = ([_number(value) for value in row] for row in rows.itertuples(index=False))
+    return csv_text(list(map(str, rows.columns)), cells)
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, float):
+        return value
+    return "" if isnan(value) else int(value) if value.is_integer() else value
 
 
 def read_rows(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
@@ -29,11 +31,25 @@ def check_netcdf(path: Path) -> None:
     check_installed("netCDF4")
 
 
-def save_netcdf(dataset: xr.Dataset, path: Path) -> None:
-    """Write a Dataset to a NetCDF file."""
+def save_netcdf(
+    dataset: xr.Dataset, path: Path, groups: Mapping[str, xr.Dataset] = MappingProxyType({})
+) -> None:
+    """Write a NetCDF file.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data of its root.
+    path : Path
+        The file.
+    groups : mapping of str to Dataset, optional
+        Those of further groups, by name.
+    """
     check_netcdf(path)
     with whole_file(path) as temporary:
         dataset.to_netcdf(temporary, engine="netcdf4")
+        for name, each in groups.items():
+            each.to_netcdf(temporary, mode="a", group=name, engine="netcdf4")
 
 
 def check_contents(path: Path) -> None:

@@ -61,6 +61,10 @@ def result_document(result: Result) -> dict[str, Any]:
         "unrestricted": result.unrestricted,
         "runs": list(result.runs),
     }
+    if result.near is not None:
+        from ithaca.refine.kept import neighbourhood
+
+        fields["neighbourhood"] = neighbourhood(result).fields
     model = result_model(family_of(result.problem.design))
     return model.model_validate(fields, from_attributes=True).as_json()
 
@@ -157,7 +161,8 @@ class _ResultReader:
             every = self.family.unrestricted([solution.problem.design for solution in designs])
             problem = designs[0].problem
             free = replace(free, problems=tuple(replace(problem, design=each) for each in every))
-        return Result(self.read.platform.name, best, designs, free, runs)
+        near = self.read.neighbourhood and self.read.neighbourhood.around
+        return Result(self.read.platform.name, best, designs, free, runs, near)
 
     def _solution(self, read: Any, at: str) -> Solution:
         with errors_at(at):

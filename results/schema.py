@@ -25,6 +25,7 @@ from ithaca.solver.documents import (
     RunDocument,
     ShortfallDocument,
 )
+from ithaca.solver.result import NEAR
 from ithaca.solver.solution import Solution
 
 
@@ -57,6 +58,16 @@ class UnrestrictedDocument(Document):
     certificate: ProofDocument
 
 
+class NeighbourhoodDocument(Document):
+    """The objective around the best configuration."""
+
+    around: Annotated[int, Field(ge=0, le=NEAR)]
+    factors: dict[str, list[int]]
+    legal: int
+    feasible: int
+    objective: list[int | float | None]
+
+
 class ResultPart(Document):
     """The solutions of all designs."""
 
@@ -64,6 +75,7 @@ class ResultPart(Document):
     designs: list[Any]
     unrestricted: UnrestrictedDocument | None = None
     runs: list[RunDocument] = Field(default_factory=list)
+    neighbourhood: NeighbourhoodDocument | None = None
 
 
 @cache

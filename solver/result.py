@@ -55,6 +55,8 @@ class Result(Answer):
     runs: tuple[Run, ...] = ()
     """The runs, word by word, to choose among, the best by the closed form first; none where
     hardware may take other cycles than simulated."""
+    near: int | None = None
+    """The largest distance of factors in the neighbourhood that is kept; None where none is."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
 
@@ -112,11 +114,15 @@ class Result(Answer):
 
     @cached_property
     def neighbourhood(self) -> xr.Dataset:
-        """The cost model on all configurations whose factors are at most `NEAR` from the best's;
-        computed when it is first asked for, and kept."""
-        grid: Any = self.grid(around=NEAR)
+        """The cost model on all configurations near the best: on those that a refined result
+        keeps, else on those whose factors are at most `NEAR` from the best's."""
+        grid: Any = self.grid(around=NEAR if self.near is None else self.near)
         dataset: xr.Dataset = grid.dataset
         return dataset
+
+    @property
+    def groups(self) -> Mapping[str, xr.Dataset]:
+        return {} if self.near is None else {"neighbourhood": self.neighbourhood}
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the course of the search for the best configuration: its incumbent and bound over

@@ -16,6 +16,7 @@ from ithaca.commands.api.options import Effort, LayerName, RandomSeed, ResultFil
 from ithaca.files.words import REPEATED, parse_integer
 from ithaca.refine.evolution.engine import SAMPLES, solve_evolve
 from ithaca.refine.evolution.shares import NAMES, PUBLISHED, Shares, parse_shares
+from ithaca.refine.kept import with_neighbourhood
 from ithaca.solver import conclusion
 from ithaca.solver.certificate import OWN, Certificate, Termination
 from ithaca.solver.executors import open_executor
@@ -95,7 +96,7 @@ def refine(
         solutions,
         source=loaded.source if kept else OWN,
     )
-    return with_runs(answer, budget)
+    return with_neighbourhood(with_runs(answer, budget))
 
 
 def _refined(
