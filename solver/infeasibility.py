@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.unreachable import least_quotient
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -21,6 +22,11 @@ EMPTY_SPACE = "the design space itself is empty"
 #: How long to look for a configuration without limits before limits are blamed (seconds, per
 #: design).
 EMPTY_WITHIN = 5.0
+
+#: How long to look for the smallest quotient that could be met where no time limit is stated: where
+#: terms alone say that the limit cannot be, and elsewhere (seconds, per design). Large ones take
+#: hours.
+QUOTIENT_WITHIN = (0.2, 2.0)
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -51,11 +57,17 @@ def _smallest(
 ) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
-    solution = _solve(replace(problem, limits=others, objective=objective), options)
+    target = replace(problem, limits=others, objective=objective)
+    floor = None if target.stage is not None else least_quotient(target)
+    if floor is not None and options.time_limit is None:
+        options = replace(options, time_limit=QUOTIENT_WITHIN[floor <= limit.bound])
+    solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
         solution.certificate.lower_bound,
     )
+    if floor is not None and not proven and (smallest is None or smallest < floor):
+        smallest = floor
     met = smallest is not None and smallest <= limit.bound
     if solution.certificate.status is Status.INFEASIBLE or (proven and met):
         return None
