@@ -22,9 +22,9 @@ from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Expression,
     Maximum,
-    Product,
     Symbols,
     multiply,
+    quotient,
     split_coefficient,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
@@ -303,7 +303,7 @@ class Problem:
             return False
         from ithaca.formulations.unreachable import all_exceed
 
-        return all_exceed(self)
+        return all_exceed(self.symbolic().limits, self.design)
 
     def _least(self, expression: Expression) -> Fraction | None:
         """The least of an expression over what roofs, limits and ranges let metrics be, once it is
@@ -362,12 +362,6 @@ class Problem:
     def with_design(self, **changes: Any) -> Problem:
         """The problem of a design that differs in some of its fields."""
         return replace(self, design=replace(self.design, **changes))  # type: ignore[type-var]
-
-
-def quotient(node: Expression) -> tuple[tuple[Expression, int], ...]:
-    """Factors of a product that divides by some of them; none of others."""
-    factors = node.factors if isinstance(node, Product) else ()
-    return factors if any(exponent < 0 for _, exponent in factors) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,11 @@ def _smallest(
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
     target = replace(problem, limits=others, objective=objective)
-    floor = None if target.stage is not None else least_quotient(target)
+    floor = (
+        None
+        if target.stage is not None
+        else least_quotient(target.symbolic().objective, target.design)
+    )
     if floor is not None and options.time_limit is None:
         options = replace(options, time_limit=QUOTIENT_WITHIN[floor <= limit.bound])
     solution = _solve(target, options)

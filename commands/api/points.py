@@ -189,7 +189,7 @@ def _checked(solution: Solution) -> dict[str, Any]:
         f"{limit.metric} does not hold"
         if limit.required
         else f"{limit.metric} exceeds {json_number(limit.bound)}"
-        for limit in exceeded(problem, configuration)
+        for limit in exceeded(problem.limits, problem.metrics(configuration))
     ]
     metrics = json_ready(problem.metrics(configuration))
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}

@@ -102,7 +102,10 @@ def test_no_configuration_is_below_a_quotients_floor(metric, seed):
     dataflow = [("i", "k"), ("i", "j")][seed]
     problem = mm_problem((2, 2, 3), dataflow, edition=edition)
     problem = replace(problem, limits=(), objective=parse_objective(metric))
-    floor, smallest = least_quotient(problem), enumerated_optimum(problem)
+    floor, smallest = (
+        least_quotient(problem.symbolic().objective, problem.design),
+        enumerated_optimum(problem),
+    )
     assert floor is not None
     assert 0 < floor <= smallest
     assert not replace(problem, limits=(Limit(metric, smallest),)).hopeless

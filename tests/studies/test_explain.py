@@ -144,7 +144,7 @@ def check(problem, configuration):
         assert words >= found.roofs.traffic.least[name]
     for loop in found.padding.loops:
         assert 0 <= loop.idle_lanes < loop.lanes or loop.idle_lanes == 0
-    if not exceeded(problem, configuration):
+    if not exceeded(problem.limits, problem.metrics(configuration)):
         assert found.roofs.budget.cycles <= found.roofs.array.cycles
         assert all(0 <= use.slack <= use.bound for use in limit_uses(problem, configuration))
 

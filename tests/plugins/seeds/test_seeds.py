@@ -219,7 +219,7 @@ def test_score_is_the_reference_and_its_violation_says_feasible():
         configuration = space.decode(chosen)
         assert value == problem.value(configuration)
         assert violation >= 0
-        kept = not exceeded(problem, configuration) and bool(
+        kept = not exceeded(problem.limits, problem.metrics(configuration)) and bool(
             systolic(problem).costs(configuration).meets_bounds
         )
         assert (violation == 0) == kept
@@ -263,7 +263,7 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case)
         assert space.is_legal(configuration)
         if systolic(problem).array.edition is Edition.EXACT:
             assert legal(problem, configuration)
-        assert not exceeded(problem, configuration)
+        assert not exceeded(problem.limits, problem.metrics(configuration))
         assert bool(systolic(problem).costs(configuration).meets_bounds)
         values.append(problem.value(configuration))
     assert values == sorted(values)

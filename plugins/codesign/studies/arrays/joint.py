@@ -91,7 +91,9 @@ def together(
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
         problem = layer.problem.with_design(hardware=fixed(hardware))
-        if exceeded(problem, configuration) or not problem.meets_conditions(configuration):
+        if exceeded(problem.limits, problem.metrics(configuration)) or not problem.meets_conditions(
+            configuration
+        ):
             return None
         values.append(problem.value(configuration))
     return Joint(hardware, tuple(configurations), tuple(values), total(values, layers))
