@@ -23,10 +23,10 @@ EMPTY_SPACE = "the design space itself is empty"
 #: design).
 EMPTY_WITHIN = 5.0
 
-#: How long to look for the smallest quotient that could be met where no time limit is stated: where
-#: terms alone say that the limit cannot be, and elsewhere (seconds, per design). Large ones take
-#: hours.
-QUOTIENT_WITHIN = (0.2, 2.0)
+#: How long to look for the smallest value that could be met where no time limit is stated (seconds,
+#: per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
+#: is or is not. Large ones take minutes, or hours.
+WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 2.0}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -58,13 +58,12 @@ def _smallest(
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
     target = replace(problem, limits=others, objective=objective)
-    floor = (
-        None
-        if target.stage is not None
-        else least_quotient(target.symbolic().objective, target.design)
-    )
+    staged = target.stage is not None
+    floor = target.floor if staged else least_quotient(target.symbolic().objective, target.design)
     if floor is not None and options.time_limit is None:
-        options = replace(options, time_limit=QUOTIENT_WITHIN[floor <= limit.bound])
+        refuted = floor > limit.bound
+        if refuted or not staged:
+            options = replace(options, time_limit=WITHIN[staged, refuted])
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
