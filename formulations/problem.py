@@ -22,9 +22,9 @@ from ithaca.formulations.algebra.expression import (
     SYMBOLIC,
     Expression,
     Maximum,
-    Product,
     Symbols,
     multiply,
+    quotient,
     split_coefficient,
 )
 from ithaca.formulations.algebra.interval import Interval, as_interval
@@ -123,11 +123,6 @@ class Problem:
         """Numbers that choose among configurations of equal objective, by the exact reference."""
         return self.design.preferences(exactly(configuration), FRACTION)
 
-    def exceeded(self, configuration: Mapping[str, int]) -> tuple[Limit, ...]:
-        """The limits that a configuration exceeds, by the exact reference."""
-        metrics = self._used(configuration)
-        return tuple(limit for limit in self.limits if limit.used(metrics) > limit.bound)
-
     def meets_conditions(self, configuration: Mapping[str, int]) -> bool:
         """Whether a configuration meets the design's own conditions, by the exact reference."""
         return all(
@@ -205,10 +200,6 @@ class Problem:
                 known = among(unknown, sorted(known))
                 raise InputError(f"{what} uses the unknown name {quoted(unknown)}{known}")
 
-    def check_divisors(self) -> None:
-        """Refuse what divides by what may be 0 in objective or limits (`guarded`)."""
-        assert self.guarded
-
     @cached_property
     def guarded(self) -> tuple[Expression, ...]:
         """Objective and limits over metrics, with divisors that are positive by their looks
@@ -246,19 +237,20 @@ class Problem:
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         metrics = self.design.in_symbols(frozenset(self.used_metrics))
-        expressions = []
         assert self.sensible
-        for what, expression in self._terms.expressions:
-            expressions.append(guarded_form(expression, metrics, self.reach, self.intervals, what))
-        limits, still_open = zip(expressions[1:], self.limits, strict=True), self.open_limits
+        objective, *limits = (
+            guarded_form(expression, metrics, self.reach, self.intervals, what)
+            for what, expression in self._terms.expressions
+        )
+        still_open = self.open_limits
         exceedable = tuple(
             (each, limit.bound)
-            for used, limit in limits
+            for used, limit in zip(limits, self.limits, strict=True)
             if limit in still_open
             for each in (used.arguments if isinstance(used, Maximum) else (used,))
         )
         conditions = self.design.conditions(Symbols(), SYMBOLIC)
-        return SymbolicProblem(expressions[0], exceedable, conditions)
+        return SymbolicProblem(objective, exceedable, conditions)
 
     @cached_property
     def floors(self) -> tuple[Expression, ...]:
@@ -268,16 +260,9 @@ class Problem:
         """
         symbolic = self.symbolic()
         base = split_coefficient(symbolic.objective)[1]
-        ratios = [
-            (e, b)
-            for e, b in symbolic.limits
-            if isinstance(e, Product) and (base, -1) in e.factors and b > 0
-        ]
-        if (
-            not ratios
-            or (reach := bounds(symbolic.objective, self.intervals)) is None
-            or reach.low <= 0
-        ):
+        ratios = [(e, b) for e, b in symbolic.limits if (base, -1) in quotient(e) and b > 0]
+        reach = bounds(symbolic.objective, self.intervals) if ratios else None
+        if reach is None or reach.low <= 0:
             return ()
         return tuple(multiply(e, symbolic.objective, 1 / b) for e, b in ratios)
 
@@ -311,11 +296,14 @@ class Problem:
     @uninterrupted()
     def hopeless(self) -> bool:
         """Whether no search is needed to prove that some limit cannot be met."""
-        floors = map(self._least, self.guarded[1:])
-        return any(
-            floor is not None and floor > limit.bound
-            for floor, limit in zip(floors, self.limits, strict=True)
-        )
+        floors = zip(map(self._least, self.guarded[1:]), self.limits, strict=True)
+        if any(floor is not None and floor > limit.bound for floor, limit in floors):
+            return True
+        if late() or self.stage or not any(quotient(e) for e, _ in self.symbolic().limits):
+            return False
+        from ithaca.formulations.unreachable import all_exceed
+
+        return all_exceed(self.symbolic().limits, self.design)
 
     def _least(self, expression: Expression) -> Fraction | None:
         """The least of an expression over what roofs, limits and ranges let metrics be, once it is

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
+from ithaca.formulations.unreachable import least_quotient
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -21,6 +22,11 @@ EMPTY_SPACE = "the design space itself is empty"
 #: How long to look for a configuration without limits before limits are blamed (seconds, per
 #: design).
 EMPTY_WITHIN = 5.0
+
+#: How long to look for the smallest value that could be met where no time limit is stated (seconds,
+#: per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
+#: is or is not. Large ones take minutes, or hours.
+WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 2.0}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -51,11 +57,20 @@ def _smallest(
 ) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
-    solution = _solve(replace(problem, limits=others, objective=objective), options)
+    target = replace(problem, limits=others, objective=objective)
+    staged = target.stage is not None
+    floor = target.floor if staged else least_quotient(target.symbolic().objective, target.design)
+    if floor is not None and options.time_limit is None:
+        refuted = floor > limit.bound
+        if refuted or not staged:
+            options = replace(options, time_limit=WITHIN[staged, refuted])
+    solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
         solution.certificate.lower_bound,
     )
+    if floor is not None and not proven and (smallest is None or smallest < floor):
+        smallest = floor
     met = smallest is not None and smallest <= limit.bound
     if solution.certificate.status is Status.INFEASIBLE or (proven and met):
         return None

@@ -17,6 +17,7 @@ from ithaca.files.numbers import counted, json_number, json_ready, number
 from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA, write_text_atomically
 from ithaca.formulations.family import Breakdown
+from ithaca.formulations.unreachable import exceeded
 from ithaca.results.view import View, tabled
 from ithaca.solver.solution import Solution
 
@@ -188,7 +189,7 @@ def _checked(solution: Solution) -> dict[str, Any]:
         f"{limit.metric} does not hold"
         if limit.required
         else f"{limit.metric} exceeds {json_number(limit.bound)}"
-        for limit in problem.exceeded(configuration)
+        for limit in exceeded(problem.limits, problem.metrics(configuration))
     ]
     metrics = json_ready(problem.metrics(configuration))
     return {"valid": not complaints, "reason": "; ".join(complaints) or None, "metrics": metrics}

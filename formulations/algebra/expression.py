@@ -393,6 +393,12 @@ def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
     return UNIT, node
 
 
+def quotient(node: Expression) -> tuple[tuple[Expression, int], ...]:
+    """Factors of a product that divides by some of them; none of others."""
+    factors = node.factors if isinstance(node, Product) else ()
+    return factors if any(exponent < 0 for _, exponent in factors) else ()
+
+
 def summands(node: Expression) -> list[Expression]:
     """Terms of a sum, a constant times a sum multiplied out; of anything else itself."""
     if (

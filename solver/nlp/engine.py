@@ -213,7 +213,7 @@ def solve_nlp(
     began = time.perf_counter()
     try:
         with options.building():
-            problem.check_divisors()
+            assert problem.guarded
             search = NlpSearch(problem, options.seed)
     except StoppedError:
         return not_begun(problem, start, options, METHOD)

@@ -17,6 +17,7 @@ from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender, LoopPadding
 from ithaca.formulations.systolic.insight.facts import _binding, _loop, _times_as_many, facts
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.unreachable import exceeded
 from ithaca.results.explanation import (
     Change,
     ChangeKind,
@@ -143,7 +144,7 @@ def check(problem, configuration):
         assert words >= found.roofs.traffic.least[name]
     for loop in found.padding.loops:
         assert 0 <= loop.idle_lanes < loop.lanes or loop.idle_lanes == 0
-    if not problem.exceeded(configuration):
+    if not exceeded(problem.limits, problem.metrics(configuration)):
         assert found.roofs.budget.cycles <= found.roofs.array.cycles
         assert all(0 <= use.slack <= use.bound for use in limit_uses(problem, configuration))
 

@@ -108,7 +108,7 @@ NETWORK_FILES: Registry[Callable[[Path, Mapping[str, int]], Network]] = Registry
 
 def network_endings() -> tuple[str, ...]:
     """Endings of files that networks are read from."""
-    return (".yaml", *NETWORK_FILES)
+    return (".yaml", ".yml", ".json", *NETWORK_FILES)
 
 
 def network_files() -> str:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, refuse
-from ithaca.files.numbers import counted
 from ithaca.files.reading import read_bytes
+from ithaca.plugins.onnx.workloads import widths
 from ithaca.plugins.onnx.workloads.folding import inferred
 from ithaca.plugins.onnx.workloads.nodes import attribute, bodies, bodies_reads, has, key
-from ithaca.plugins.onnx.workloads.operators import BITS, MICROSOFT, QUANTISERS, keeps_shape
+from ithaca.plugins.onnx.workloads.operators import MICROSOFT, QUANTISERS, keeps_shape
 from ithaca.workloads.networks.network import chosen_parameters
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 #: Largest model file (bytes): protocol buffers end there.
 MAX_BYTES = 2**31 - 1
-
-#: Words of a width that is computed.
-UNSTATED = "bits that no constant says"
 
 #: Larger tensors are weights; smaller ones may hold shapes, which the inference of others needs.
 MAX_SHAPE_ELEMENTS = 1_024
@@ -111,7 +108,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
 
     model = _parse(path)
     try:
-        remarks = (*_import_domains(model), *_rounded(model.graph))
+        remarks = (*_import_domains(model), *widths.remarks(model.graph))
         _drop_weights(model.graph)
         model.ir_version = max(model.ir_version, 4)  # before, initializers had to be inputs
         model = inliner.inline_local_functions(model)
@@ -184,42 +181,6 @@ def _import_domains(model: ModelProto) -> Iterator[str]:
             what = f"of domain {escaped(domain)}" if domain else "of ONNX itself"
             if domain in used:
                 yield f"states no operator set {what}; taken for version {version}"
-
-
-def _rounded(graph: GraphProto) -> Iterator[str]:
-    """Remarks on the words that quantisers of QONNX and Brevitas round to, and on packed weights,
-    where there are any."""
-    from onnx import numpy_helper
-
-    values = {each.name: each for each in graph.initializer if prod(each.dims) == 1}
-    for node in graph.node:
-        if key(node) == ("", "Constant"):
-            tensors = (each.t for each in node.attribute if each.HasField("t"))
-            values.update(zip(node.output, tensors, strict=False))
-    widths: Counter[str] = Counter()
-    for node in graph.node:
-        (domain, operator), inputs = key(node), node.input
-        place = BITS.get(operator) if domain in QUANTISERS else None
-        if place is None:
-            continue
-        bits = 1.0 - bool(place)
-        width = values.get(inputs[place]) if 0 < place < len(inputs) else None
-        if width is not None and not width.external_data and prod(width.dims) == 1:
-            bits = float(numpy_helper.to_array(width).item())
-        widths[f"{bits:g} bits" if bits else UNSTATED] += 1
-    if widths.keys() - {UNSTATED}:
-        words = ", ".join(f"{number} to {bits}" for bits, number in sorted(widths.items()))
-        yield f"rounds tensors, {words}; --dtype says the words that are computed with"
-    packed = [node for node in graph.node if key(node) == (MICROSOFT, "MatMulNBits")]
-    stated = ([each.i for each in node.attribute if each.name == "bits"] for node in packed)
-    narrow = Counter(bits[0] if bits else 4 for bits in stated)
-    for bits, number in sorted(narrow.items()):
-        if not 1 <= bits <= 8:
-            continue
-        yield (
-            f"has weights of {bits} bits, in {counted(number, 'product')}; "
-            f"--format W=int{bits} counts them so on systolic arrays"
-        )
 
 
 def _domains(nodes: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ from onnx import helper
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network
-from tests.command_line import ithaca
+from tests.command_line import ithaca, succeed
 from tests.plugins.onnx.graphs import Graph, nests, vgg16
 
 
@@ -195,9 +195,40 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
     path.write_bytes(without_domains(graph, "", domain).SerializeToString())
     words = "1 to 1 bits, 1 to 4 bits, 1 to bits that no constant says"
     _, remark = find_network(str(path)).remarks
-    assert remark == (
-        f"{path} rounds tensors, {words}; --dtype says the words that are computed with"
+    assert remark == f"{path} rounds tensors, {words}; --format W=int1,A=int4 counts them so"
+
+
+def test_bits_of_layers_that_differ_are_named_and_so_are_integers(tmp_path):
+    """The widest holds all; ONNX's own quantisers have the bits of their zero points."""
+    graph = Graph(x=[4, 8])
+    domain = "qonnx.custom_op.general"
+    scale = graph.integers(1)
+    for bits in (2, 6):
+        rounded = graph.add("Quant", "x", scale, scale, graph.integers(8), domain=domain)
+        weights = graph.add(
+            "Quant", graph.weight(8, bits), scale, scale, graph.integers(bits), domain=domain
+        )
+        graph.add("MatMul", graph.add("Relu", rounded), weights)
+    words = (
+        "W of 2, 6 bits and A of 8 bits are multiplied: --format W=int6,A=int8 holds all of them"
     )
+    assert any(words in each for each in graph.network(tmp_path).remarks)
+    graph = Graph(x=[4, 8])
+    rounded = graph.add("DequantizeLinear", graph.add("QuantizeLinear", "x", "s"), "s")
+    graph.add("MatMul", rounded, graph.weight(8, 8))
+    (remark,) = graph.network(tmp_path).remarks
+    assert remark.endswith("multiplies integers; --format A=int8 counts them so")
+
+
+def test_formats_that_a_remark_names_reach_hierarchies(tmp_path):
+    graph = Graph(x=[2, 4])
+    graph.add("MatMulNBits", "x", graph.weight(2, 1, 2), domain="com.microsoft", K=4, N=2, bits=4)
+    path = tmp_path / "packed.onnx"
+    path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
+    at = ("network", path, "--arch", "eyeriss", "--divisors-only")
+    plain, narrow = (succeed(*at, *more) for more in ((), ("--format", "W=int4")))
+    assert "b=int4" in narrow.stdout.lower()
+    assert "b=int4" not in plain.stdout.lower()
 
 
 @pytest.mark.parametrize(("bits", "named"), [(4, True), (2, True), (0, False), (64, False)])

@@ -24,6 +24,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, sy
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.points import load_points, points_text
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.formulations.unreachable import exceeded
 from ithaca.plugins.seeds.exports.diverse import diverse_configurations
 from ithaca.plugins.seeds.exports.for_odyssey import (
     odyssey_ancestor,
@@ -218,7 +219,7 @@ def test_score_is_the_reference_and_its_violation_says_feasible():
         configuration = space.decode(chosen)
         assert value == problem.value(configuration)
         assert violation >= 0
-        kept = not problem.exceeded(configuration) and bool(
+        kept = not exceeded(problem.limits, problem.metrics(configuration)) and bool(
             systolic(problem).costs(configuration).meets_bounds
         )
         assert (violation == 0) == kept
@@ -262,7 +263,7 @@ def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case)
         assert space.is_legal(configuration)
         if systolic(problem).array.edition is Edition.EXACT:
             assert legal(problem, configuration)
-        assert not problem.exceeded(configuration)
+        assert not exceeded(problem.limits, problem.metrics(configuration))
         assert bool(systolic(problem).costs(configuration).meets_bounds)
         values.append(problem.value(configuration))
     assert values == sorted(values)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.systolic.design import fixed
+from ithaca.formulations.unreachable import exceeded
 from ithaca.plugins.codesign.studies.arrays.hardware_bounds import LayerOptimum
 from ithaca.plugins.codesign.studies.arrays.layer import TabledLayer, buffer_words, total
 from ithaca.solver.exact.engine import solve_exact
@@ -90,7 +91,9 @@ def together(
     values = []
     for layer, configuration in zip(layers, configurations, strict=True):
         problem = layer.problem.with_design(hardware=fixed(hardware))
-        if problem.exceeded(configuration) or not problem.meets_conditions(configuration):
+        if exceeded(problem.limits, problem.metrics(configuration)) or not problem.meets_conditions(
+            configuration
+        ):
             return None
         values.append(problem.value(configuration))
     return Joint(hardware, tuple(configurations), tuple(values), total(values, layers))

@@ -1,0 +1,247 @@
+"""Values that no quotient is below, by its terms: what stands above and below its line cancels
+before ranges are put in, so that they need not be searched to know that power is never so little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from ithaca.formulations.algebra.expression import (
+    ONE,
+    ZERO,
+    CeilingDivision,
+    Constant,
+    Expression,
+    Maximum,
+    Minimum,
+    Product,
+    Sum,
+    Symbol,
+    multiply,
+    power,
+    split_coefficient,
+    summands,
+)
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds
+
+#: Most terms that a top is multiplied out into, and most that one bound looks at.
+TERMS = 200
+STEPS = 20_000
+
+
+#: Names of symbols, and a number that their product does not exceed.
+Products = Sequence[tuple[tuple[str, ...], Fraction]]
+
+
+class _TooLongError(Exception):
+    """More terms than a bound is worth."""
+
+
+def quotient_floor(
+    expression: Expression, ranges: Mapping[str, Interval], products: Products = ()
+) -> Fraction | None:
+    """A value that a quotient is not below where its symbols are positive and within ranges; None
+    where terms do not say.
+
+    What has tops ``t`` and a bottom ``b`` is at least 1 / Σ max(b' / t): of every part ``b'`` of
+    the bottom the largest share in a top, from which equal factors are gone.
+
+    Parameters
+    ----------
+    expression : Expression
+        The quotient, whose bottom is positive.
+    ranges : mapping of str to Interval
+        Ranges of its symbols.
+    products : sequence of tuples, optional
+        Symbols with what their product does not exceed.
+    """
+    if any(ranges[name].low <= 0 for name in expression.symbols):
+        return None
+    coefficient, monic = split_coefficient(expression)
+    factors = _factors(monic)
+    bottom = multiply(*(power(base, -exponent) for base, exponent in factors if exponent < 0))
+    top = multiply(*(power(base, exponent) for base, exponent in factors if exponent > 0))
+    if coefficient <= 0 or bottom == ONE:
+        return None
+    try:
+        tops = tuple(_expanded(top, ranges))
+        most = _Most(tops, ranges, products)(bottom) if tops else None
+    except (_TooLongError, ZeroDivisionError):
+        return None
+    return None if most is None or most <= 0 else coefficient / most
+
+
+def _may_fall(node: Expression, ranges: Mapping[str, Interval]) -> bool:
+    """Whether an expression may be negative for all that ranges say."""
+    span = bounds(node, ranges)
+    return span is None or span.low < 0
+
+
+def _expanded(node: Expression, ranges: Mapping[str, Interval]) -> Iterator[Expression]:
+    """Terms of symbols alone that are not negative, and together no more than an expression."""
+    number = 0
+    left = [node]
+    while left:
+        term = left.pop()
+        coefficient, monic = split_coefficient(term)
+        factors = _factors(monic)
+        if signed := [b for b, _ in factors if _negative(b)]:
+            if coefficient < 0 or any(_may_fall(b, ranges) for b in signed):
+                raise _TooLongError
+            continue  # it is not negative, but for its looks
+        if coefficient < 0:
+            raise _TooLongError
+        base = next((b for b, e in factors if not isinstance(b, Symbol) and e > 0), None)
+        if base is None:
+            if all(isinstance(b, Symbol) for b, _ in factors):
+                number += 1
+                yield term
+            continue
+        if number + len(left) > TERMS:
+            raise _TooLongError
+        match base:
+            case Sum():
+                parts: tuple[Expression, ...] = tuple(summands(base))
+            case Maximum():
+                parts = base.arguments[:1]
+            case CeilingDivision():
+                parts = (base.numerator / base.denominator,)
+            case _:
+                continue
+        left += (multiply(term, power(base, -1), part) for part in parts)
+
+
+def _factors(monic: Expression) -> tuple[tuple[Expression, int], ...]:
+    """Bases and exponents of an expression without its coefficient."""
+    if isinstance(monic, Product):
+        return monic.factors
+    return () if isinstance(monic, Constant) else ((monic, 1),)
+
+
+class _Most:
+    """The most that terms over a sum of others may be."""
+
+    def __init__(
+        self, tops: tuple[Expression, ...], ranges: Mapping[str, Interval], products: Products
+    ) -> None:
+        self._tops, self._ranges, self._products = tops, ranges, products
+        self._signs: dict[Expression, bool] = {}
+        self._known: dict[Expression, Fraction | None] = {}
+
+    def __call__(self, term: Expression) -> Fraction | None:
+        """A value that ``term`` over the tops does not exceed; None where none is known."""
+        if term not in self._known:
+            if len(self._known) > STEPS:
+                raise _TooLongError
+            self._known[term] = self._most(term)
+        return self._known[term]
+
+    def _most(self, term: Expression) -> Fraction | None:
+        coefficient, monic = split_coefficient(term)
+        factors = _factors(monic)
+        over = [base for base, exponent in factors if exponent > 0]
+        signed = [base for base in over if self._signed(base)]
+        for base in signed:
+            if isinstance(base, Sum):  # whatever the sign of the rest is
+                return self._above(base, multiply(term, power(base, -1)))
+        if signed[1:] or (signed and coefficient < 0):
+            return None
+        if coefficient <= 0:
+            return Fraction(0)
+        if signed:
+            return self._above(signed[0], multiply(term, power(signed[0], -1)))
+        for base, exponent in factors:
+            if exponent < 0 and isinstance(base, Sum) and not any(map(self._signed, base.terms)):
+                for part in over:  # no part of a sum is more than the sum
+                    if part in base.terms:
+                        return self(multiply(term, base, power(part, -1)))
+        # ceilings first: what they divide by may cancel as long as it is whole
+        for base, exponent in sorted(factors, key=lambda each: isinstance(each[0], Sum)):
+            if not isinstance(base, Symbol):
+                way = self._above if exponent > 0 else self._below
+                return way(base, multiply(term, power(base, -1 if exponent > 0 else 1)))
+        return coefficient * self._share(factors)
+
+    def _signed(self, base: Expression) -> bool:
+        """Whether a base may be negative, for all that is known."""
+        if base not in self._signs:
+            self._signs[base] = _negative(base) and _may_fall(base, self._ranges)
+        return self._signs[base]
+
+    def _above(self, base: Expression, rest: Expression) -> Fraction | None:
+        """The most of a product with a base."""
+        match base:
+            case Sum():
+                return _total(self(multiply(rest, part)) for part in base.terms)
+            case Maximum():
+                return _largest(self(multiply(rest, each)) for each in base.arguments)
+            case Minimum():
+                return _smallest(self(multiply(rest, each)) for each in base.arguments)
+            case CeilingDivision():
+                above = self(multiply(rest, base.numerator, power(base.denominator, -1)))
+                return _total((above, self(rest)))
+        return None
+
+    def _below(self, base: Expression, rest: Expression) -> Fraction | None:
+        """The most of a quotient by a base that is positive."""
+        if any(map(self._signed, base.children)):
+            return None
+        if isinstance(base, Minimum):
+            return _largest(self(rest / each) for each in base.arguments)
+        parts = [base.numerator / base.denominator] if isinstance(base, CeilingDivision) else []
+        if isinstance(base, Sum | Maximum):
+            parts = [each for each in base.children if each != ZERO]
+        span = bounds(base, self._ranges)
+        if span is not None and span.low > 0:
+            parts.append(Constant(Fraction(span.low)))
+        return _smallest(self(rest / each) for each in parts)
+
+    def _share(self, factors: tuple[tuple[Expression, int], ...]) -> Fraction:
+        """The most of powers of symbols over the top that leaves least."""
+        return min(
+            self._powers(multiply(*(power(b, e) for b, e in factors), power(top, -1)))
+            for top in self._tops
+        )
+
+    def _powers(self, term: Expression) -> Fraction:
+        """The most of powers of symbols, each by its range."""
+        most, monic = split_coefficient(term)
+        left = {
+            base.name: exponent for base, exponent in _factors(monic) if isinstance(base, Symbol)
+        }
+        for names, high in self._products:
+            if (times := min(left.get(name, 0) for name in names)) > 0:
+                for name in names:
+                    left[name] -= times
+                most *= high**times
+        for name, exponent in left.items():
+            span = self._ranges[name]
+            most *= (span.high if exponent > 0 else span.low) ** exponent
+        return most
+
+
+def _negative(node: Expression) -> bool:
+    """Whether an expression over positive symbols may be negative, by its looks."""
+    if isinstance(node, Constant):
+        return node.value < 0
+    if isinstance(node, Product) and node.coefficient < 0:
+        return True
+    if isinstance(node, Maximum):
+        return all(map(_negative, node.arguments))
+    return any(map(_negative, node.children))
+
+
+def _total(values: Iterator[Fraction | None] | tuple[Fraction | None, ...]) -> Fraction | None:
+    known = [*values]
+    return None if None in known else sum((x for x in known if x), start=Fraction(0))
+
+
+def _largest(values: Iterator[Fraction | None]) -> Fraction | None:
+    known = [*values]
+    return None if None in known else max(x for x in known if x is not None)
+
+
+def _smallest(values: Iterator[Fraction | None]) -> Fraction | None:
+    return min((x for x in values if x is not None), default=None)
