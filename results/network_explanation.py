@@ -167,8 +167,9 @@ def network_failure(result: NetworkResult) -> str:
 def network_statements(result: NetworkResult, explained: NetworkExplanation) -> Iterator[str]:
     """An explanation in plain words, one statement a line."""
     request = result.request
+    formats = f" ({result.network.formats})" if result.network.formats else ""
     yield (
-        f"Result: {result.network.name} {request.label}, {request.model} model edition, "
+        f"Result: {result.network.name}{formats} {request.label}, {request.model} model edition, "
         f"on {request.place}, {result.mode}, {request.objective.goal}."
     )
     yield f"Counted: {result.share.statement}."

@@ -32,7 +32,8 @@ def network_view(result: NetworkResult) -> View:
 def _view(result: NetworkResult) -> Iterator[Block]:
     request, network = result.request, result.network
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
-    what = f"{network.name}{f' ({sizes})' if sizes else ''}"
+    stated = "; ".join(filter(None, (sizes, network.formats)))
+    what = f"{network.name}{f' ({stated})' if stated else ''}"
     what += "".join(f" {fact}" for _, fact in request.terms)
     what += f" on {request.place}, {request.model} model edition, {result.mode}"
     yield f"{what}, {request.objective.goal}"

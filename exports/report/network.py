@@ -49,6 +49,7 @@ def network_page(
     """
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
+    facts += [("formats", own)] if (own := result.network.formats) else []
     facts += [*request.terms, ("platform", request.place), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
     sections = [

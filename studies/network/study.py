@@ -71,6 +71,7 @@ class NetworkStudy(GridAnswer):
         result = self.first
         sizes = ", ".join(f"{name}={size}" for name, size in result.network.parameters)
         known = {"network": result.network.name, "sizes": sizes, **result.request.facts}
+        known["formats"] = result.network.formats
         known |= {"mode": result.mode, "objective": result.request.objective.text}
         if result.network.run is not None:
             known["phase"] = result.network.run.phase
@@ -86,7 +87,8 @@ class NetworkStudy(GridAnswer):
     @property
     def title(self) -> str:
         fixed = self.provenance
-        sizes = f" ({fixed['sizes']})" if "sizes" in fixed else ""
+        stated = "; ".join(fixed[name] for name in ("sizes", "formats") if name in fixed)
+        sizes = f" ({stated})" if stated else ""
         words = (fixed.get(name, "") for name in ("phase", "dtype"))
         what = " ".join(filter(None, (f"{fixed['network']}{sizes}", *words)))
         on = fixed.get(
