@@ -10,7 +10,7 @@ activations alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -152,13 +152,13 @@ def _stated(nest: LoopNest, formats: Mapping[str, str]) -> LoopNest:
     return replace(nest, formats=tuple((name, own[name]) for name in order if name in own))
 
 
-def formats_by_kind(nests: Iterable[LoopNest]) -> str:
-    """The formats that nests state, by kinds of tensors, as ``W=int4,A=int8``; a kind of several
+def network_formats(network: Network) -> str:
+    """The formats that layers state, by kinds of tensors, as ``W=int4,A=int8``; a kind of several
     formats has all: ``W=int4/int8``."""
     known: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
-    for nest in nests:
-        each = kinds(nest)
-        for tensor, form in nest.formats:
+    for layer in network.layers:
+        each = kinds(layer.nest)
+        for tensor, form in layer.nest.formats:
             known[each[tensor]][form] = None
     return ",".join(f"{kind}={'/'.join(forms)}" for kind, forms in known.items() if forms)
 

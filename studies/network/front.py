@@ -29,6 +29,7 @@ from ithaca.studies.points import PointAnswer
 from ithaca.studies.region import Labelled, undominated
 from ithaca.studies.store import Store
 from ithaca.studies.titles import stated_terms
+from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Layer, Network, share_of
 from ithaca.workloads.networks.share import Share
 
@@ -120,7 +121,7 @@ class NetworkFront(PointAnswer):
         sizes = ", ".join(f"{name}={size}" for name, size in self.network.parameters)
         phase = "" if self.network.run is None else self.network.run.phase
         known = {"network": self.network.name, "sizes": sizes, "phase": phase}
-        known["formats"] = self.network.formats
+        known["formats"] = network_formats(self.network)
         known |= {name: text for name, text in facts.items() if name not in own}
         return {name: text for name, text in known.items() if text}
 

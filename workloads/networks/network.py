@@ -10,7 +10,6 @@ from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among
-from ithaca.workloads.formats import formats_by_kind
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.share import Share
 
@@ -199,12 +198,6 @@ class Network:
             raise InputError("name of a network is empty; allowed: text")
         if not self.layers:
             raise InputError(f"network {self.name}: layers are empty; allowed: at least one layer")
-
-    @property
-    def formats(self) -> str:
-        """The formats that its layers state, by kinds of tensors, such as ``W=int4,A=int8``; empty
-        where none does."""
-        return formats_by_kind(layer.nest for layer in self.layers)
 
     @property
     def operations(self) -> int:
