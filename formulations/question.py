@@ -224,6 +224,10 @@ class Question(ABC):
         that."""
         return None
 
+    def of(self, nest: LoopNest) -> Self:
+        """The question about a nest, with what that states, such as formats of its tensors."""
+        return self
+
     @property
     def unfused(self) -> str:
         """The reason why nothing that layers hand on may stay on chip; empty where it may."""
@@ -268,12 +272,6 @@ class Question(ABC):
     def remarks(self, nest: LoopNest | None) -> Iterable[str]:
         """Lines to print before a nest is solved, or whatever nest."""
         return ()
-
-    def provenance(self, nest: LoopNest) -> dict[str, str]:
-        """The terms of the question about a nest, for the attributes of a Dataset."""
-        sizes = ",".join(f"{loop}={n}" for loop, n in nest.sizes.items())
-        of_nest = {"workload": nest.name, "statement": str(nest), "sizes": sizes}
-        return {**of_nest, **nest.labels, **self.facts}
 
     # -- studies -----------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from ithaca.solver.runs import none_by_form, own_run
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.workloads.formats import network_formats
 
 #: The layers that take most and together at least this part of the whole are explained one by one.
 DOMINANT = Fraction(1, 2)
@@ -167,8 +168,9 @@ def network_failure(result: NetworkResult) -> str:
 def network_statements(result: NetworkResult, explained: NetworkExplanation) -> Iterator[str]:
     """An explanation in plain words, one statement a line."""
     request = result.request
+    formats = f" ({stated})" if (stated := network_formats(result.network)) else ""
     yield (
-        f"Result: {result.network.name} {request.label}, {request.model} model edition, "
+        f"Result: {result.network.name}{formats} {request.label}, {request.model} model edition, "
         f"on {request.place}, {result.mode}, {request.objective.goal}."
     )
     yield f"Counted: {result.share.statement}."

@@ -18,6 +18,7 @@ from ithaca.results.view import Block, Fact, Table, View, tabled
 from ithaca.results.wording import gap, microjoules, proof, shortened
 from ithaca.solver.certificate import Certificate, as_stated
 from ithaca.studies.network.result import NetworkResult
+from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Network, OmissionKind
 
 #: The layers and totals of networks, where a family has views of its own.
@@ -32,7 +33,8 @@ def network_view(result: NetworkResult) -> View:
 def _view(result: NetworkResult) -> Iterator[Block]:
     request, network = result.request, result.network
     sizes = ", ".join(f"{name}={value}" for name, value in network.parameters)
-    what = f"{network.name}{f' ({sizes})' if sizes else ''}"
+    stated = "; ".join(filter(None, (sizes, network_formats(network))))
+    what = f"{network.name}{f' ({stated})' if stated else ''}"
     what += "".join(f" {fact}" for _, fact in request.terms)
     what += f" on {request.place}, {request.model} model edition, {result.mode}"
     yield f"{what}, {request.objective.goal}"

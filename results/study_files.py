@@ -77,6 +77,7 @@ def evaluated(
     stated: Mapping[str, Any],
     path: Path,
     certificate: Certificate = FEASIBLE,
+    at: str = "best",
 ) -> Solution:
     """The configuration that a file states, evaluated by Fractions.
 
@@ -92,6 +93,8 @@ def evaluated(
         The file.
     certificate : Certificate, optional
         What is stated to be proven of it.
+    at : str, optional
+        Its place in the file, such as ``points[3]``, for messages.
 
     Raises
     ------
@@ -100,11 +103,14 @@ def evaluated(
     """
     choice = {name: stated.get(name) for name in question["designs"][0]}
     if choice not in question["designs"]:
-        raise InputError(f"a configuration is of no design of the question: {EDITED}")
+        raise InputError(f"{at} is of no design of the question: {EDITED}")
     problem = problems[question["designs"].index(choice)]
     model = tiling_model(family_of(problem.design))
-    tiling = validated(model, {"tiling": stated["tiling"]}, path).tiling
-    return read_solution(problem, tiling, certificate, "best")
+    try:
+        tiling = validated(model, {"tiling": stated["tiling"]}, path).tiling
+    except InputError as error:
+        raise InputError(f"{at}.{str(error).removeprefix(f'{path}: ')}") from None
+    return read_solution(problem, tiling, certificate, at)
 
 
 def read_front(document: Any, path: Path) -> Front:
@@ -116,8 +122,8 @@ def read_front(document: Any, path: Path) -> Front:
         objectives = check_objectives(names, problems[0].design.vocabulary)
         check_distinct_points(question, document["points"])
         points = []
-        for stated, point in zip(read.points, document["points"], strict=True):
-            solution = evaluated(question, problems, point, path)
+        for place, (stated, point) in enumerate(zip(read.points, document["points"], strict=True)):
+            solution = evaluated(question, problems, point, path, at=f"points[{place}]")
             assert solution.configuration is not None
             proof = [_step(step, names) for step in stated.proof]
             points.append(

@@ -98,10 +98,15 @@ def solve_designs(
         for index, solution in solutions.items():
             if not solution.final:
                 finished(index, solution)
-    return tuple(
+    answers = tuple(
         solutions.get(index) or not_solved(p, s)
         for index, (p, s) in enumerate(zip(problems, initial, strict=True))
     )
+    if budget.options.gap:
+        from ithaca.solver.rivals import within_gap
+
+        answers = within_gap(answers, rivals)
+    return answers
 
 
 def solve_together(

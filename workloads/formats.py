@@ -152,6 +152,17 @@ def _stated(nest: LoopNest, formats: Mapping[str, str]) -> LoopNest:
     return replace(nest, formats=tuple((name, own[name]) for name in order if name in own))
 
 
+def network_formats(network: Network) -> str:
+    """The formats that layers state, by kinds of tensors, as ``W=int4,A=int8``; a kind of several
+    formats has all: ``W=int4/int8``."""
+    known: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
+    for layer in network.layers:
+        each = kinds(layer.nest)
+        for tensor, form in layer.nest.formats:
+            known[each[tensor]][form] = None
+    return ",".join(f"{kind}={'/'.join(forms)}" for kind, forms in known.items() if forms)
+
+
 def _check_names(formats: Mapping[str, str], nests: Sequence[LoopNest], where: str) -> None:
     """Refuse formats that none of the nests takes."""
     tensors = dict.fromkeys(name for nest in nests for name in kinds(nest))

@@ -21,6 +21,7 @@ from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
 from ithaca.studies.network.front import NetworkFront
+from ithaca.studies.titles import stated_terms
 from ithaca.workloads.networks.find import is_network
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ def pareto(
             report=lambda count, design, progress: line.show(
                 f"{count} points · {design}", progress
             ),
-            provenance=question.provenance(nest),
+            provenance=stated_terms(question, nest),
         )
 
 

@@ -139,7 +139,7 @@ def answers(
     options : SolveOptions
         How far to search.
     threads : int
-        How many to solve at a time.
+        Number of parallel worker processes.
     starts : sequence of Configuration or None, optional
         Known configurations of the problems.
     method : Method

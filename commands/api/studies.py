@@ -31,7 +31,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.study import NetworkStudy
-from ithaca.studies.titles import places_text, study_title
+from ithaca.studies.titles import places_text, stated_terms, study_title
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import is_network
@@ -157,7 +157,7 @@ def _provenance(question: Question, nest: LoopNest, axes: Sequence[StudyAxis]) -
     the axes."""
     names = {axis.name for axis in axes}
     sizes = {loop: n for loop, n in nest.sizes.items() if loop not in names}
-    fixed = {name: text for name, text in question.provenance(nest).items() if name not in names}
+    fixed = {name: text for name, text in stated_terms(question, nest).items() if name not in names}
     fixed["sizes"] = ",".join(f"{loop}={n}" for loop, n in sizes.items())
     title = study_title(fixed, places_text(axes, question.places))
     return {"title": title, **{name: text for name, text in fixed.items() if text}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, groupby
 from typing import ClassVar
 
 from markupsafe import Markup
@@ -139,6 +139,17 @@ class Section:
             or (isinstance(block, Table) and len(block.columns) > MANY_COLUMNS)
             for block in self.blocks
         )
+
+
+def wide_sections(sections: Sequence[Section]) -> set[str]:
+    """The names of sections that take the whole width: those that need it, and those that would
+    stand alone beside nothing."""
+    names: set[str] = set()
+    for wide, run in groupby(sections, key=lambda section: section.wide):
+        several = [section.name for section in run]
+        if wide or len(several) == 1:
+            names.update(several)
+    return names
 
 
 def _figures(blocks: Sequence[Block]) -> list[ChartFigure]:

@@ -30,6 +30,7 @@ from ithaca.results.network_explanation import NetworkExplanation, whole_taken
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.workloads.formats import network_formats
 
 
 def network_page(
@@ -49,6 +50,7 @@ def network_page(
     """
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
+    facts += [("formats", own)] if (own := network_formats(result.network)) else []
     facts += [*request.terms, ("platform", request.place), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
     sections = [

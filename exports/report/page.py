@@ -19,7 +19,7 @@ from ithaca.exports.report.answer import (
     resources,
     verdict,
 )
-from ithaca.exports.report.blocks import Section, view_blocks
+from ithaca.exports.report.blocks import Section, view_blocks, wide_sections
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.files.registry import Registry
@@ -51,10 +51,12 @@ def report_page(
     best = best_configuration(result)
     own = FamilySections() if best is None else family_sections(best, checkpoint)
     sections = _nothing(result) if best is None else _sections(best, own, statements, around)
-    heading = result.profile.heading
+    heading = dict(result.profile.heading)
+    if result.platform_name not in heading.values():
+        heading["platform"] = result.platform_name
     return rendered(
-        f"{heading[0][1].partition(' ')[0]} on {result.platform_name}",
-        (*heading, ("platform", result.platform_name), ("minimised", result.objective.text)),
+        f"{next(iter(heading.values())).partition(' ')[0]} on {result.platform_name}",
+        (*heading.items(), ("minimised", result.objective.text)),
         verdict(result, result.certificate),
         () if best is None else best.cards,
         sections,
@@ -98,6 +100,7 @@ def rendered(
         verdict=outcome,
         cards=figures,
         sections=sections,
+        wide=wide_sections(sections),
         binding=binding(statements),
         charts=charts,
         style=style,
@@ -108,8 +111,10 @@ def rendered(
     )
 
 
-#: The terms of statements that say what binds, the first that there is.
-BINDING = ("Binding", "Dominant", "Best step", "Best")
+#: The terms of statements that say what binds, the first that there is; and those that say in
+#: other units which board is best.
+BINDING = ("Fastest", "Binding", "Dominant", "Best step", "Best")
+PRICED = "Cheapest for its speed: "
 
 
 def binding(statements: Sequence[str]) -> str:
@@ -117,8 +122,10 @@ def binding(statements: Sequence[str]) -> str:
     for term in BINDING:
         for at, statement in enumerate(statements):
             if statement.startswith(f"{term}: "):
-                more = _of_the_first(statements[at + 1 :])
-                return f"{statement.removesuffix('.')}; {more}" if more else statement
+                rest = statements[at + 1 :]
+                own = _of_the_first(rest)
+                more = [own] * bool(own) + [text for text in rest if text.startswith(PRICED)]
+                return "; ".join(text.removesuffix(".") for text in (statement, *more)) + "."
     return ""
 
 

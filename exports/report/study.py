@@ -10,6 +10,9 @@ from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
 from ithaca.results.view import Table
 
+#: The terms of what was asked whose names are those of options.
+TERMS = {"dtype": "data type", "edition": "model edition", "objective": "minimised"}
+
 
 def study_page(answer: Any) -> str:
     """A self-contained HTML page about a `Front`, a `Study` or a `CodesignStudy`."""
@@ -20,7 +23,7 @@ def study_page(answer: Any) -> str:
         blocks.insert(0, chart_figure("points-chart", answer.picture))
     return rendered(
         answer.title,
-        [(name, text) for name, text in answer.provenance.items() if name != "title"],
+        [(TERMS.get(n, n), text) for n, text in answer.provenance.items() if n != "title"],
         verdict(answer),
         (Card("points", number(len(answer.points)), "", ""),),
         [

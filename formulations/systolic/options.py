@@ -154,8 +154,8 @@ class ArrayOptions:
         Option(
             "--double-buffer",
             metavar="TENSORS",
-            help="Tensors whose buffers are doubled: all, none, names, or free: the best; "
-            "default: all.",
+            help="Tensors whose buffers are doubled: all, none, names, or free (chosen by the "
+            "search). Default: all.",
         ),
     ] = None
     regime: Annotated[

@@ -103,10 +103,11 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     @property
     def heading(self) -> tuple[tuple[str, str], ...]:
-        sizes = ", ".join(f"{name} = {number(n)}" for name, n in self.design.nest.settings.items())
+        nest = self.design.nest
+        sizes = ", ".join(f"{name} = {number(n)}" for name, n in nest.settings.items())
         return (
-            ("workload", f"{self.design.nest.name} ({sizes})"),
-            ("statement", str(self.design.nest)),
+            ("workload", f"{nest.name} ({'; '.join([sizes, *nest.labels.values()])})"),
+            ("statement", str(nest)),
             ("data type", self.design.data.name),
             ("edition", self.design.array.edition.value),
             *(

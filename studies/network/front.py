@@ -28,6 +28,8 @@ from ithaca.studies.network.totals import ADDITIVE, adds_up
 from ithaca.studies.points import PointAnswer
 from ithaca.studies.region import Labelled, undominated
 from ithaca.studies.store import Store
+from ithaca.studies.titles import stated_terms
+from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Layer, Network, share_of
 from ithaca.workloads.networks.share import Share
 
@@ -114,11 +116,12 @@ class NetworkFront(PointAnswer):
     @property
     def provenance(self) -> Mapping[str, str]:
         """The terms of the question, for people: network, sizes, platform and so on."""
-        own = {"workload", "statement", "sizes", "title"}
+        own = {"workload", "statement", "sizes", "title", "format"}
         facts = self.layers[0].front.provenance
         sizes = ", ".join(f"{name}={size}" for name, size in self.network.parameters)
         phase = "" if self.network.run is None else self.network.run.phase
         known = {"network": self.network.name, "sizes": sizes, "phase": phase}
+        known["formats"] = network_formats(self.network)
         known |= {name: text for name, text in facts.items() if name not in own}
         return {name: text for name, text in known.items() if text}
 
@@ -126,7 +129,8 @@ class NetworkFront(PointAnswer):
     def title(self) -> str:
         """The title for people: the question of the front."""
         fixed = self.provenance
-        sizes = f" ({fixed['sizes']})" if "sizes" in fixed else ""
+        stated = "; ".join(fixed[name] for name in ("sizes", "formats") if name in fixed)
+        sizes = f" ({stated})" if stated else ""
         words = (fixed.get(name, "") for name in ("phase", "dtype"))
         what = " ".join(filter(None, (f"{fixed['network']}{sizes}", *words)))
         return f"{what}, {fixed.get('platform', fixed.get('arch', ''))}, per-layer"
@@ -225,7 +229,7 @@ def network_front(
             threads=options.threads,
             store=store,
             report=None if tell is None else _heard_of(tell, name, place, len(parts)),
-            provenance=question.provenance(part.layer.nest),
+            provenance=stated_terms(question, part.layer.nest),
         )
         layers.append(LayerFront(part.layer, front))
     return NetworkFront(network, tuple(objectives), tuple(layers))

@@ -18,6 +18,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.portfolio import not_solved
+from ithaca.solver.rivals import within_gap
 from ithaca.solver.shortfall import TOGETHER, Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import over_all
@@ -48,7 +49,7 @@ class SolvedLayer:
     @property
     def solutions(self) -> tuple[Solution, ...]:
         """The outcomes that are solutions."""
-        return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Solution))
+        return within_gap([each for each in self.outcomes if isinstance(each, Solution)])
 
     @property
     def answers(self) -> dict[str, Solution]:

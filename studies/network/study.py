@@ -24,6 +24,7 @@ from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.points import GridAnswer
 from ithaca.studies.store import Shared
 from ithaca.studies.titles import places_text
+from ithaca.workloads.formats import network_formats
 
 #: The axis of devices, of which prices may be stated.
 PLATFORM = "platform"
@@ -71,6 +72,7 @@ class NetworkStudy(GridAnswer):
         result = self.first
         sizes = ", ".join(f"{name}={size}" for name, size in result.network.parameters)
         known = {"network": result.network.name, "sizes": sizes, **result.request.facts}
+        known["formats"] = network_formats(result.network)
         known |= {"mode": result.mode, "objective": result.request.objective.text}
         if result.network.run is not None:
             known["phase"] = result.network.run.phase
@@ -86,7 +88,8 @@ class NetworkStudy(GridAnswer):
     @property
     def title(self) -> str:
         fixed = self.provenance
-        sizes = f" ({fixed['sizes']})" if "sizes" in fixed else ""
+        stated = "; ".join(fixed[name] for name in ("sizes", "formats") if name in fixed)
+        sizes = f" ({stated})" if stated else ""
         words = (fixed.get(name, "") for name in ("phase", "dtype"))
         what = " ".join(filter(None, (f"{fixed['network']}{sizes}", *words)))
         on = fixed.get(

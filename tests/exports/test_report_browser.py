@@ -43,15 +43,17 @@ def test_shown_without_errors_or_overflow(browser, report, width, scheme):
 def test_no_text_of_a_drawing_is_cut(browser, report, width):
     page, _ = drawn(browser, report, width)
     assert cut_texts(page) == []
-    # one drawing of each, as wide as its card, as words are large enough
+    # one drawing of each, as wide as its card, as words are large enough; charts are wider only
+    # in sections as wide as the page
     widths = page.evaluate(
         """[...document.querySelectorAll('.chart')].map(chart => [chart.getBoundingClientRect().width,
-            chart.querySelector('.plot') === null,
+            chart.querySelector('.plot') === null, chart.closest('.wide > figure') !== null,
             [...chart.querySelectorAll('svg')].map(svg => svg.getBoundingClientRect().width)])"""
     )
     assert len(widths) > 5
-    for room, drawing, drawings in widths:
-        most = room if drawing and width > 704 else 480 if drawing else 640
+    for room, drawing, wide, drawings in widths:
+        whole = width > 704 if drawing else wide and width >= 1280
+        most = room if whole else 480 if drawing else 640
         assert [drawn for drawn in drawings if drawn] == pytest.approx([min(room, most)], abs=2)
 
 

@@ -193,3 +193,22 @@ def test_commands_write_what_commands_read(tmp_path):
         document = json.loads(succeed("explain", f"{name}.json", "--json", cwd=tmp_path).stdout)
         assert document["statements"] == said.splitlines()
         assert "proven again" in succeed("verify", f"{name}.json", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("array_part", "i"), "x", "points[1].tiling.array_part.i is 'x'"),
+        (("array_part", "q"), 3, "points[1].tiling.array_part has unknown 'q'"),
+        (("array_part", "i"), 10**9, "points[1].tiling is not in the design space"),
+    ],
+)
+def test_errors_in_a_point_of_a_front_name_it(place, value, words, tmp_path):
+    path = tmp_path / "front.json"
+    made("front").save(path)
+    document = json.loads(path.read_text())
+    part, loop = place
+    document["points"][1]["tiling"][part][loop] = value
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=re.escape(words)):
+        ithaca.load(path)

@@ -150,7 +150,10 @@ def codesign(
         ),
     ] = PROOF,
     trials: Annotated[
-        int | None, Option("--trials", metavar="N", help=f"How many --method tries ({TRIALS}).")
+        int | None,
+        Option(
+            "--trials", metavar="N", help=f"Accelerators that --method tries (default {TRIALS})."
+        ),
     ] = None,
     search: SearchOptions,
     scheduler: Scheduler = None,

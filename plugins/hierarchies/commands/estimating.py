@@ -51,7 +51,7 @@ def estimate(
     """Estimate the energies of an architecture's components, and write them as a table (ERT).
 
     Classes that consist of others are those of the architecture's file and of ``components``;
-    what consists of no others is asked of the installed packages of `hwcomponents` (CACTI,
+    primitive classes are estimated by the installed packages of `hwcomponents` (CACTI,
     NeuroSim, published figures), `pip install 'ithaca[energy]'`. The table says what each figure
     is from; `ithaca map --arch` reads it beside the architecture. Components that ``ert.yaml``
     beside the architecture has already keep their energies in the new table of ``output``.

@@ -83,7 +83,7 @@ def _energy(best: BestConfiguration, design: MappingDesign) -> Section:
     spent[architecture.compute.name] = metrics["energy"] - sum(spent.values())
     text = f"Accesses times their energies, {rounded(metrics['energy'] / 10**6)} µJ in all."
     parts = {name: energy / 10**6 for name, energy in spent.items()}
-    blocks = stacked("energy-chart", f"{best.subject}: energy by level", "µJ", parts)
+    blocks = stacked("energy-chart", "Energy by level", "µJ", parts)
     return Section("energy", "Energy by level", (text, *blocks))
 
 

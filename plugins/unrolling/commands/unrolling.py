@@ -262,7 +262,7 @@ def unroll(
         Option(
             "--objective",
             metavar="EXPR",
-            help="What is minimised: interval, multipliers or bram18k, or one after the other.",
+            help="Minimise interval, multipliers or bram18k, or one after the other.",
         ),
     ] = f"{INTERVAL},{MULTIPLIERS}",
     limit: Annotated[
@@ -276,7 +276,9 @@ def unroll(
     ] = None,
     weight_bits: Annotated[
         int | None,
-        Option("--weight-bits", metavar="N", help="Bits of a weight; then bram18k is counted."),
+        Option(
+            "--weight-bits", metavar="N", help="Width of the weights in bits, to count bram18k."
+        ),
     ] = None,
     layers: LayerPatterns = None,
     sizes: Annotated[

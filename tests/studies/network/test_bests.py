@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ithaca import load
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.results.network import network_document
 from ithaca.solver.certificate import Termination
@@ -112,6 +113,19 @@ def test_what_lost_is_said_to_have_lost(file):
     designs = json.loads(path.read_text())["layers"][0]["designs"]
     terms = [design["certificate"].get("termination") for design in designs]
     assert set(terms) == {None, Termination.BEATEN.value}
+
+
+def test_what_ended_within_a_gap_is_not_said_to_have_lost(tmp_path):
+    """Only what is proven to be no better than the best is; the file is read again."""
+    path = tmp_path / "r.json"
+    sizes = {"i": 8, "j": 4, "k": 4}
+    nest = {"op": "kernel", "name": "a", "kernel": "mm", "sizes": sizes}
+    file = tmp_path / "n.yaml"
+    file.write_text(json.dumps({"name": "n", "layers": [nest]}))
+    succeed("network", file, "--divisors-only", "--limit", "dsp=20", "--gap", "50%", "-o", path)
+    (layer,) = load(path).layers
+    assert any(d.certificate.lower_bound < layer.answer.value for d in layer.designs)
+    assert all(d.certificate.lower_bound >= layer.answer.value for d in layer.lost)
 
 
 def test_all_designs_are_proven_where_that_is_asked_for(tmp_path):
