@@ -11,7 +11,12 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.families import choice_of
 from ithaca.formulations.systolic.question import ArrayQuestion
-from ithaca.plugins.codesign.studies.arrays.arrays import SHARED_ARRAY, none_alone, on_arrays
+from ithaca.plugins.codesign.studies.arrays.arrays import (
+    SHARED_ARRAY,
+    in_equal_parts,
+    none_alone,
+    on_arrays,
+)
 from ithaca.plugins.codesign.studies.arrays.proof import Proof
 from ithaca.results.network_verification import claimed_total, total_again
 from ithaca.solver.certificate import Status
@@ -48,7 +53,8 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
     assert isinstance(request, ArrayQuestion)
     budget = Budget(time_for(claim, options))
     designs, sequence = on_arrays(result.network, request, result.mode)
-    parts = [(total, designs)]
+    questions = [] if shared else in_equal_parts(result.network, request)
+    parts = [(total, designs, own) for own, (designs, _) in questions]
     if shared:  # what is proven of all follows from what is of each
         claims = {choice.name: choice.total for choice in result.choices}
         whole = (
@@ -64,7 +70,7 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
             for choice in result.choices
         } != known:
             raise InputError(f"choices are not the designs that all layers have: {EDITED}")
-        parts = [(claims[layers[0][0].design.name], [layers]) for layers in designs]
+        parts = [(claims[layers[0][0].design.name], [layers], request) for layers in designs]
     falls = _shortfalls(result.layers)  # earlier versions stated none
     if falls:
         arranged = designs, sequence
@@ -72,12 +78,10 @@ def prove_arrays(result: NetworkResult, total: Total, options: SolveOptions) -> 
         if not budget.over and not _agree(falls, again):
             raise InputError(f"shortfalls are not those of the layers alone: {EDITED}")
     proven = not budget.over
-    for part, layers in parts:
+    for part, layers, own in parts:
         bound = part.certificate.lower_bound
         if bound is not None or part.certificate.status is Status.INFEASIBLE:
-            proof = Proof(
-                layers, sequence, request.arrays, request.minimise, budget.share(), request.shares
-            )
+            proof = Proof(layers, sequence, own.arrays, own.minimise, budget.share(), own.shares)
             try:
                 proven &= proof.holds(bound)
             except StoppedError:

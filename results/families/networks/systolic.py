@@ -19,6 +19,7 @@ from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.schema import NestDocument, PlatformDocument
 from ithaca.formulations.systolic import quantities
+from ithaca.formulations.systolic.channels import beside
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import SpaceOptions, Spans, SystolicDesign, fixed, systolic
 from ithaca.formulations.systolic.family import (
@@ -270,7 +271,12 @@ def result(read: NetworkResultDocument) -> NetworkResult:
         **dict(read.partition),
     )
     layered = request.minimising(read_layer_objective(read, NAMES))
-    layers = read_layers(read.layers, lambda layer: _read_layer(layer, layered))
+    if (own := beside(layered, max(len(read.arrays), 1))) is None:
+        raise InputError(
+            f"arrays are {len(read.arrays)}, but space.ports.channels is {has}; allowed: a channel "
+            "for each"
+        )
+    layers = read_layers(read.layers, lambda layer: _read_layer(layer, own))
     return read_result(
         read,
         request,

@@ -16,13 +16,15 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
+from ithaca.files.numbers import counted
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.question import Minimise, in_shares
+from ithaca.formulations.question import in_shares
 from ithaca.formulations.systolic.buffering import ALL
+from ithaca.formulations.systolic.channels import beside, divides_channels
 from ithaca.formulations.systolic.design import fixed, systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.plugins.codesign.studies.arrays.common import common_designs
-from ithaca.plugins.codesign.studies.arrays.joint import Joint, SequenceBounds
+from ithaca.plugins.codesign.studies.arrays.joint import ArrayStage, Joint, SequenceBounds
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
 from ithaca.plugins.codesign.studies.arrays.stages import in_whole_shares
@@ -106,32 +108,75 @@ def solve_multi_array(
         How far to search, and who is told.
     """
     require_one(request.objective, f"--mode {MULTI_ARRAY}")
-    request = with_own_channels(request)
     network, budget = fold(network), Budget(options.search)
-    arranged = on_arrays(network, request, MULTI_ARRAY)
-    outcome = several(arranged, request, budget.share(), options)
+    arranged, outcome = with_own_channels(network, request, budget, options)
     return answer(MULTI_ARRAY, network, request, arranged, outcome, budget)
 
 
-def with_own_channels(request: ArrayQuestion) -> ArrayQuestion:
-    """The question about several arrays, each with channels of the memory for itself where they
-    work at the same time, or divide the bandwidth: as many as all others.
+def with_own_channels(
+    network: Network, request: ArrayQuestion, budget: Budget, options: RunOptions
+) -> tuple[Arranged, SequenceBounds]:
+    """The best of any number of arrays, and layers on every design as that many arrays have them.
 
-    Raises `InputError` if a tensor may have more memory ports than these.
+    Where arrays have the channels of the memory in equal parts, each number is a question of its
+    own, the largest first; an answer to it of fewer arrays is a start of theirs, which have more
+    channels.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, folded into one kernel.
+    request : ArrayQuestion
+        The question, with all channels.
+    budget : Budget
+        The time of all questions together.
+    options : RunOptions
+        Who is told of the progress, and the workers.
     """
-    ports, memory = request.space.ports, request.platform.memory
-    together = request.minimise is Minimise.SLOWEST or "bandwidth" in request.shares
-    if ports is None or memory is None or not together:
-        return request
-    own = memory.channels // request.arrays
-    if ports.most > own:
-        raise InputError(
-            f"--ports is {ports.most}, but each of {request.arrays} arrays at work at a time has "
-            f"{own} of {request.platform.name}'s {memory.channels} memory channels; allowed: "
-            f"{f'1 to {own}' if own else 'fewer arrays'}, or --minimise total"
-        )
-    space = replace(request.space, ports=replace(ports, channels=own))
-    return replace(request, space=space)
+    questions = in_equal_parts(network, request)
+    best, outcomes = None, list[SequenceBounds]()
+    fewer = dict[int, tuple[ArrayStage, ...]]()
+    for number, (own, arranged) in enumerate(questions):
+        search = budget.share(len(questions) - number)
+        rival = None if best is None else best[1].value
+        outcome = several(arranged, own, search, options, rival, fewer.get(own.arrays, ()))
+        outcomes.append(outcome)
+        if outcome.stages and (len(outcome.stages) == own.arrays or own is questions[-1][0]):
+            best = arranged, outcome
+        elif outcome.stages:
+            fewer[len(outcome.stages)] = outcome.stages
+    arranged, known = best or (arranged, outcomes[-1])
+    bounds = [each.lower_bound for each in outcomes if not each.infeasible]
+    certain = [bound for bound in bounds if bound is not None]
+    outcome = replace(
+        known,
+        lower_bound=min(certain) if certain and len(certain) == len(bounds) else None,
+        infeasible=not bounds,
+        examined=sum(each.examined for each in outcomes),
+        seconds=budget.spent,
+    )
+    return arranged, outcome
+
+
+def in_equal_parts(
+    network: Network, request: ArrayQuestion
+) -> list[tuple[ArrayQuestion, Arranged]]:
+    """The question about each number of arrays that there may be, the largest first, with layers on
+    every design; the question itself where arrays do not divide channels.
+
+    Parameters
+    ----------
+    network : Network
+        The layers, folded into one kernel.
+    request : ArrayQuestion
+        The question, with all channels.
+    """
+    if not divides_channels(request):
+        return [(request, on_arrays(network, request, MULTI_ARRAY))]
+    most = min(request.arrays, sum(layer.count for layer in network.layers))
+    each = [(number, beside(request, number)) for number in range(most, 0, -1)]
+    numbered = [replace(own, arrays=number) for number, own in each if own is not None]
+    return [(own, on_arrays(network, own, MULTI_ARRAY)) for own in numbered]
 
 
 def several(
@@ -140,6 +185,7 @@ def several(
     search: SolveOptions,
     options: RunOptions,
     rival: Fraction | None = None,
+    start: Sequence[ArrayStage] = (),
 ) -> SequenceBounds:
     """The best of several arrays for layers, as far as they take less than a rival; ``options``
     say who is told, and who helps.
@@ -156,12 +202,14 @@ def several(
         Who is told of the progress, and the workers.
     rival : Fraction, optional
         Only what takes less is of interest.
+    start : sequence of ArrayStage
+        Arrays to begin with; none where the search is to begin by itself.
     """
-    report = _report(options, f"{request.arrays} arrays")
+    report = _report(options, counted(request.arrays, "array"))
     with open_executor(options.threads, options.scheduler) as workers:
         own = replace(search, helpers=Helpers(workers))
         return PipelineSearch(
-            *arranged, request.arrays, request.minimise, own, request.shares, report, rival
+            *arranged, request.arrays, request.minimise, own, request.shares, report, rival, start
         ).run()
 
 

@@ -43,6 +43,8 @@ class PipelineSearch(Stages):
     report: Callable[[Progress], None] | None = None
     rival: Fraction | None = None
     """The value of other arrays: those that do not take less are not looked for."""
+    start: Sequence[ArrayStage] = ()
+    """Arrays to begin with, as they are with other memory channels; none: one array."""
 
     def __post_init__(self) -> None:
         self._began = time.perf_counter()
@@ -101,6 +103,7 @@ class PipelineSearch(Stages):
     def run(self) -> SequenceBounds:
         """Search until proven, or until the options say to stop."""
         infeasible = False
+        self._offer(self._again(self.start))
         with suppress(StoppedError):
             self._seed()
             self._prepare()
@@ -204,8 +207,25 @@ class PipelineSearch(Stages):
         )
         return most
 
+    def _again(self, stages: Sequence[ArrayStage]) -> list[ArrayStage]:
+        """Stages with the values of their layers here."""
+        again = []
+        for stage in stages:
+            members, counts = self._members(stage.first, stage.end)
+            hardware = fixed(stage.joint.hardware)
+            values = tuple(
+                self.designs[stage.design][n][0].with_design(hardware=hardware).value(c)
+                for n, c in zip(members, stage.joint.configurations, strict=True)
+            )
+            value = sum((int(n) * v for n, v in zip(counts, values, strict=True)), Fraction(0))
+            again.append(replace(stage, joint=replace(stage.joint, values=values, value=value)))
+        return again
+
     def _offer(self, stages: Sequence[ArrayStage]) -> None:
-        """Take stages as the best if they are, and take no more than there is for all together."""
+        """Take stages, where there are some, as the best if they are, and take no more than there
+        is for all together."""
+        if not stages:
+            return
         for metric, limit in self._together.items():
             each = (in_shares(self._most_of(s, metric), self.shares.get(metric)) for s in stages)
             if sum(each) > limit:

@@ -73,7 +73,7 @@ def split(design, points):
     and leaves two of them to each."""
     most = 1 if design.options.ports is None else design.options.ports.most
     powers = [1 << exponent for exponent in range(most.bit_length()) if 1 << exponent <= most]
-    groups = [group for group in design.array.split_groups if most > 1]
+    groups = design.array.split_groups if design.options.ports is not None else ()
     for point in points:
         for numbers in product(powers, repeat=len(groups)):
             many = len(point[f"t1.{design.array.band[0]}"])
@@ -89,7 +89,7 @@ def split(design, points):
 
 def _ports(design):
     """The quantities of memory ports."""
-    several = design.options.ports is not None and design.options.ports.most > 1
+    several = design.options.ports is not None
     return [f"ports.{group.name}" for group in design.array.split_groups if several]
 
 

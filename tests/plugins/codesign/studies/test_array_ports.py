@@ -15,13 +15,13 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.question import Minimise
+from ithaca.formulations.systolic.channels import beside
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.ports import memory_ports
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.plugins.codesign.studies.arrays.arrays import with_own_channels
 from ithaca.plugins.codesign.studies.arrays.common import common_designs
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.options import SolveOptions
@@ -134,18 +134,52 @@ def test_two_arrays_with_ports_are_the_best_there_are(flow, pays, minimise):
     )
     ports = [layer.answer.configuration["ports.B"] for layer in answer.layers]
     assert max(ports) == (2 if pays and minimise is Minimise.TOTAL else 1)
-    assert answer.request.space.ports.channels == (32 if minimise is Minimise.TOTAL else 16)
-    designs = common_designs(layers, answer.request, "multi-array")
+    assert answer.request.space.ports.channels == 32
+    own = beside(answer.request, 2)
+    assert own.space.ports.channels == (32 if minimise is Minimise.TOTAL else 16)
+    designs = common_designs(layers, own, "multi-array")
     rows = pipelines(designs, [0, 1], 2, slowest=minimise is Minimise.SLOWEST)
     assert answer.total.value == answer.total.certificate.lower_bound == least(rows, np.inf)
     assert all(check.confirmed for check in verify_network(answer, SolveOptions()))
 
 
-def test_arrays_at_work_at_the_same_time_have_channels_for_themselves():
-    several = question("int8", 16, 8, arrays=3, minimise=Minimise.SLOWEST)
-    with pytest.raises(InputError, match="--ports is 16, but each of 3 arrays at work at a time"):
-        with_own_channels(several)
-    assert with_own_channels(replace(several, minimise=Minimise.TOTAL)) is not None
+def few_channels(channels, sizes, arrays, dsp, flow):
+    """The question about layers on a memory of some channels that move a byte a cycle each, and
+    the layers."""
+    asked = question("int8", 1, dsp, arrays=arrays, minimise=Minimise.SLOWEST, dataflow=(flow,))
+    memory = asked.platform.memory
+    peak = replace(memory.bandwidth, total=Fraction(3 * channels, 10), usable=Fraction(1))
+    platform = replace(asked.platform, memory=replace(memory, channels=channels, bandwidth=peak))
+    ports = memory_ports(platform, channels, Edition.CYCLE)
+    asked = replace(asked, platform=platform, space=replace(asked.space, ports=ports))
+    return asked, network([(size, 1) for size in sizes])
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("channels", "sizes", "flow", "better"),
+    [
+        (4, [(1, 16, 4), (1, 4, 4)], "k", 1),  # with half of the channels each, two take longer
+        (2, [(1, 8, 4), (1, 6, 4)], "j", 2),
+        (1, [(1, 8, 4), (1, 6, 4)], "j", 1),  # two have no channel each
+    ],
+)
+def test_more_arrays_allowed_are_never_worse(channels, sizes, flow, better, tmp_path):
+    """The number of arrays that take least is used: of each number all are enumerated."""
+    asked, layers = few_channels(channels, sizes, 2, 4, flow)
+    answer, best = mode("multi-array")(layers, asked, RunOptions()), {}
+    for number in range(1, min(channels, 2) + 1):
+        designs = common_designs(layers, beside(asked, number), "multi-array")
+        rows = pipelines(designs, [0, 1], number, slowest=True)
+        best[number] = least(rows, np.inf)
+    assert answer.total.value == answer.total.certificate.lower_bound == min(best.values())
+    assert len(answer.arrays) == better
+    assert better == min(best, key=best.get)
+    assert beside(asked, channels + 1) is None
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(answer.document))
+    assert ithaca.load(file).document == answer.document
+    assert all(check.confirmed for check in verify_network(ithaca.load(file), SolveOptions()))
 
 
 def test_channels_of_a_file_agree(tmp_path):
