@@ -4,8 +4,6 @@ where that is asked for."""
 import json
 import os
 import stat
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -67,8 +65,6 @@ def without_lanes(document):
 
 
 LIES = [suboptimal, infeasible]
-
-Lie = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def change(path, lie, key=None):

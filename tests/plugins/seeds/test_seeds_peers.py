@@ -4,7 +4,6 @@ Each test skips where its tool is not installed (extra ``peers``).
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -24,7 +23,6 @@ from ithaca.plugins.seeds.exports.for_optuna import optuna_objective, optuna_tex
 from ithaca.plugins.seeds.exports.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
 from ithaca.plugins.seeds.exports.parameters import (
     INFEASIBLE,
-    ParameterSpace,
     Seeds,
     parameter_space,
     penalised,
@@ -35,9 +33,6 @@ from tests.problems import mm_problem
 
 RUNS = range(3)
 BUDGET = 40
-
-#: A run of a tool: seeds and the tool's random seed → the points it evaluated, in order.
-Run = Callable[[ParameterSpace, Sequence[Mapping[str, int]], int], list[dict[str, int]]]
 
 
 @pytest.fixture(scope="module")

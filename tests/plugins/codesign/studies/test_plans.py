@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from ithaca.formulations.question import Minimise
 from ithaca.plugins.codesign.studies.arrays.plans import ArrayLimits, Options, best_plan
 
-Fronts = dict[tuple[int, int], Options]
 CHOICES = st.lists(
     st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(-3, 9)),
     max_size=5,
