@@ -100,20 +100,7 @@ def small_problems(draw):
         draw(st.sampled_from(["exact", "cycle"])),
         dsp=str(draw(st.integers(5, 300))),
         bram18k=str(draw(st.integers(4, 100))),
-        objective=draw(
-            st.sampled_from(
-                [
-                    "latency",
-                    "dsp",
-                    "comm",
-                    "bram18k",
-                    "latency*dsp",
-                    "energy",
-                    "comp - dsp",
-                    "-throughput",
-                ]
-            )
-        ),
+        objective=draw(st.sampled_from(OBJECTIVES[1:])),
         dtype=draw(st.sampled_from(["fp32", "int8"])),
     )
 

@@ -3,8 +3,6 @@
 from importlib.resources import files
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.derivation import designs
@@ -288,24 +286,3 @@ def test_paths_and_names():
         InputError, match=r"unknown workload 'k'; known: .*, mm, .*; or a path to a \.yaml file"
     ):
         workload("k")
-
-
-@given(
-    start=st.integers(0, len(OWN)),
-    length=st.integers(0, 40),
-    inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n+=()2sdp"),
-)
-def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
-    path = tmp_path / "fuzz.yaml"
-    path.write_bytes(
-        (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")
-    )
-    try:
-        nest = workload(str(path))
-    except InputError as refused:
-        message = str(refused)
-    else:
-        message = str(nest)
-        assert nest.band
-        assert nest.reduction_loops
-    assert message.isprintable()
