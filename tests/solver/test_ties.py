@@ -44,7 +44,7 @@ OBJECTIVES = (
 )
 
 
-def all_configurations(problem):  # type: ignore[type-arg]
+def all_configurations(problem):
     """The quantities of every configuration of a space, as its rules say, whatever the solver's
     tables leave out."""
     return linked(problem.space, crossed(tables_of(problem.space)))

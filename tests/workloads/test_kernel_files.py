@@ -198,7 +198,7 @@ def test_a_kernel_that_borrows_a_name_is_documented_whole(tmp_path):
     assert documented(workload_document(nest)) == nest != workload("mm", {"i": 4, "j": 4, "k": 4})
 
 
-def documented(document):  # type: ignore[type-arg]
+def documented(document):
     return documented_workload(
         document["name"], document["sizes"], document.get("parameters", {}), document.get("kernel")
     )
@@ -208,7 +208,7 @@ def documented(document):  # type: ignore[type-arg]
     ("change", "told"),
     refusals("workloads-kernel_files", "bad_documents"),
 )
-def test_bad_documents(change, told):  # type: ignore[type-arg]
+def test_bad_documents(change, told):
     document = {**workload_document(workload("mm")), **change}
     with pytest.raises(InputError) as caught:
         documented(document)

@@ -97,7 +97,7 @@ def test_the_best_plan_is_the_best_of_all(
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=40))
 def test_a_front_has_all_that_nothing_is_as_good_as(rows):
     columns = [np.array([row[n] for row in rows], float) for n in range(4)]
-    front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
+    front = Options(*columns, np.arange(len(rows))).front
     found = list(zip(front.dsp, front.bram18k, front.bandwidth, front.value, strict=True))
     different = set(rows)
     best = {

@@ -202,7 +202,7 @@ def check_engines(problem, optimum):
         f"{name}-{','.join(dataflow)}-{edition.value}" for name, _, dataflow, edition, *_ in CASES
     ],
 )
-def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):
     posed = problem(*case)
     optimum = enumerated_optimum(posed, with_ports(posed))
     check_engines(posed, optimum)

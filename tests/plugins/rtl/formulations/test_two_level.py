@@ -139,7 +139,7 @@ def test_arrays_of_two_levels_compute_what_numpy_does(name, dataflow, _):
 def shortened(network, module):
     """A network in which a module beside DRAM loads, or writes, a word less of each row."""
 
-    def less(step):  # type: ignore[no-untyped-def]
+    def less(step):
         if isinstance(step, Repeat):
             return replace(step, body=tuple(map(less, step.body)))
         own = isinstance(step, Loop) and not (step.reads or step.writes)
@@ -244,7 +244,7 @@ def test_the_search_finds_the_optimum_of_a_small_array():
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{c[3].value}-{c[4]}" for c in CASES])
-def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):
     tiled = problem(*case)
     check_engines(tiled, least(tiled))
 
