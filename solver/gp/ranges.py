@@ -30,8 +30,8 @@ from ithaca.formulations.algebra.rounding import (
 )
 from ithaca.formulations.continuous_rules import rules
 from ithaca.formulations.space import Relation
-from ithaca.solver.gp.blocks import Blocks, Vector
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
+from ithaca.solver.gp.program import Blocks, Vector
 
 #: Bounds of logarithms of which nothing is known; sums of a few of them stay finite.
 UNKNOWN = 700.0

@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from ithaca.formulations.algebra.rounding import exceeds, hull_below
-from ithaca.solver.gp.blocks import Blocks, Indices, Vector, monomials, stack
 from ithaca.solver.gp.model import CurveColumn, GeometricModel
-from ithaca.solver.gp.program import GeometricProgram
+from ithaca.solver.gp.program import Blocks, GeometricProgram, Indices, Vector, monomials, stack
 from ithaca.solver.gp.ranges import UNKNOWN, Ranges, powers_between
 
 #: Room above the range of the objective (logarithm).

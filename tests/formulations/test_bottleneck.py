@@ -8,8 +8,17 @@ import pytest
 import ithaca
 from benchmarks.paper.dmazerunner import layer_problem
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.traced import TRACED, How, traced, traced_values
-from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders
+from ithaca.formulations.bottleneck import (
+    TRACED,
+    Binding,
+    How,
+    Part,
+    bindings,
+    bottleneck,
+    contenders,
+    traced,
+    traced_values,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.remedies import Remedy, amdahl

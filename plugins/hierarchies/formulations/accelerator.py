@@ -20,8 +20,7 @@ from ithaca.formulations.algebra.expression import Constant, Expression, as_expr
 from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import About, AcceleratorKind
+from ithaca.formulations.hardware.kind import About, AcceleratorKind, Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of

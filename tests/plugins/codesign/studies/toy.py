@@ -23,7 +23,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Profile
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.hardware.kind import Figure
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.region import listed
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, make_space
