@@ -1,9 +1,8 @@
-"""The grid of a what-if study: axes, the order in which their points are visited, and titles of
-what is fixed."""
+"""The grid of a what-if study: axes, and the order in which their points are visited."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -11,7 +10,6 @@ from math import prod
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.target import Target
 from ithaca.solver.certificate import Certificate
 
 #: Most points of a grid.
@@ -115,26 +113,3 @@ def neighbours(axes: Sequence[StudyAxis], index: Index) -> Iterator[Index]:
         place = axis.order.index(index[number])
         if place:
             yield (*index[:number], axis.order[place - 1], *index[number + 1 :])
-
-
-#: Axes that say on what a study runs.
-PLACES = ("platform", "arch", "architecture")
-
-
-def places_text(axes: Sequence[StudyAxis], places: str) -> str:
-    """The place of a study for its title, where an axis says it: its name, or that there are
-    several."""
-    stated = [axis.labels for axis in axes if axis.name in PLACES]
-    return str(stated[0][0]) if stated and len(stated[0]) == 1 else f"several {places}"
-
-
-def study_title(fixed: Mapping[str, str], several: str = "") -> str:
-    """The title of a study by what is fixed; ``several`` says on what it runs where that varies."""
-    known = fixed.get("sizes", "").replace(",", ", "), fixed.get("block_sparse")
-    sentence = f"{fixed['workload']} ({'; '.join(filter(None, known))}) {fixed.get('dtype', '')}"
-    title = (
-        f"{' '.join(sentence.replace('()', '').split())}, "
-        f"{fixed.get('platform', fixed.get('arch', several))}, "
-    )
-    title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")

@@ -29,8 +29,9 @@ from ithaca.files.words import REPEATED, parse_number
 from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
-from ithaca.studies.grid import StudyAxis, places_text, study_title
+from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.study import NetworkStudy
+from ithaca.studies.titles import places_text, study_title
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import is_network

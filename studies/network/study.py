@@ -15,7 +15,7 @@ from typing import Any
 from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import OWN
 from ithaca.solver.options import Budget
-from ithaca.studies.grid import Cell, Index, StudyAxis, indices, places_text, visits
+from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
 from ithaca.studies.marginal import Marginal, distinct_limits, raisable_limits, raised_limit
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.asking import NetworkQuestion
@@ -23,6 +23,7 @@ from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.points import GridAnswer
 from ithaca.studies.store import Shared
+from ithaca.studies.titles import places_text
 
 #: The axis of devices, of which prices may be stated.
 PLATFORM = "platform"
