@@ -15,8 +15,8 @@ from ithaca.exports.report.blocks import (
     chart_figure,
     stacked,
 )
-from ithaca.exports.report.families.systolic_drawing import array_drawing
-from ithaca.exports.report.families.systolic_physics import energy, roofline
+from ithaca.exports.report.systolic.drawing import array_drawing
+from ithaca.exports.report.systolic.physics import energy, roofline
 from ithaca.files.numbers import number, percent
 from ithaca.files.registry import Registry
 from ithaca.formulations.systolic.cost_model import Costs
