@@ -19,9 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ithaca.files.caches import cache_folder, keep_bytes, recalled_bytes
+from ithaca.files.caches import cache_folder, keep_bytes, proving_code, recalled_bytes
 from ithaca.files.errors import InputError
-from ithaca.files.proving_code import proving_code
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import (
     UNIT,

@@ -239,7 +239,7 @@ def test_the_array_is_laid_out_by_its_model(result):
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_the_roofline_is_that_of_the_textbook(result, name):
-    from ithaca.exports.report.systolic.physics import roofline_chart
+    from ithaca.exports.report.systolic.sections import roofline_chart
     from ithaca.formulations.systolic.insight.facts import facts
 
     loaded = result(name)
@@ -286,7 +286,7 @@ def test_the_roofline_is_that_of_the_textbook(result, name):
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_energy_is_that_of_its_components(result, written, name):
-    from ithaca.exports.report.systolic.physics import KINDS, energy
+    from ithaca.exports.report.systolic.sections import KINDS, energy
 
     loaded = result(name)
     assert loaded.best.configuration is not None

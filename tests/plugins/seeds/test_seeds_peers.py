@@ -10,7 +10,7 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports.diverse import diverse_configurations
 from ithaca.plugins.seeds.exports.for_nevergrad import (
     nevergrad_loss,
