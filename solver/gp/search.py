@@ -39,8 +39,7 @@ from ithaca.solver.best_first import BestFirst
 from ithaca.solver.gp.ipopt import solve_program
 from ithaca.solver.gp.model import GeometricModel, build_geometric_model
 from ithaca.solver.gp.program import GeometricProgram, Vector
-from ithaca.solver.gp.ranges import UNKNOWN, Propagator, Ranges
-from ithaca.solver.gp.regions import region_program
+from ithaca.solver.gp.ranges import UNKNOWN, Propagator, Ranges, region_program
 from ithaca.solver.progress import Incumbent
 from ithaca.solver.tables.granularity import granularity
 
