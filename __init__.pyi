@@ -12,7 +12,7 @@ from ithaca.commands.api.lists import list_platforms as list_platforms
 from ithaca.commands.api.lists import list_workloads as list_workloads
 from ithaca.commands.api.live_line import SearchProgress as SearchProgress
 from ithaca.commands.api.points import EvaluatedPoints
-from ithaca.commands.families.systolic.points import Points as Points
+from ithaca.commands.systolic.points import Points as Points
 from ithaca.exports.programs.solved import SolvedModel
 from ithaca.files.answer import Answer, Check, Wrote
 from ithaca.files.answer import Verification as Verification

@@ -2,17 +2,21 @@
 
 What a command takes and does is in its module in `ithaca.commands`, imported when it is asked for,
 so that ``ithaca --help`` answers at once.
+
+Characters that an output cannot encode are written as others that say the same.
 """
 
 from __future__ import annotations
 
 import atexit
+import codecs
 import io
 import os
 import sys
 from contextlib import suppress
 from importlib.resources import files
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, TextIO
+from unicodedata import combining, normalize
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -23,10 +27,62 @@ from ithaca.files import clock, signals
 from ithaca.files.errors import DisagreementError, InputError, NothingFoundError
 from ithaca.files.extras import lacking
 from ithaca.files.messages import escaped
-from ithaca.files.plain_text import PLAIN, degrade
 from ithaca.files.plugin import plugins
 from ithaca.files.registry import Registry
 from ithaca.files.signals import INTERRUPTED, STDERR
+
+#: The name of the error handler.
+PLAIN = "ithaca.plain"
+
+_WRITTEN_AS = str.maketrans(
+    {
+        "×": "x",
+        "·": "*",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "≈": "~",
+        "±": "+-",
+        "−": "-",
+        "–": "-",
+        "—": "-",
+        "…": "...",
+        "→": "->",
+        "←": "<-",
+        "µ": "u",
+        "μ": "u",
+        "Δ": "delta",
+        "Σ": "sum",
+        "∞": "inf",
+        "⌈": "ceil(",
+        "⌉": ")",
+        "•": "*",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+    }
+)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Characters that the encoding of an output has, in place of those that it has not."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = normalize("NFKD", error.object[error.start : error.end].translate(_WRITTEN_AS))
+    plain = "".join(c if c.isascii() else "?" for c in text if not combining(c))
+    return plain, error.end
+
+
+def degrade(stream: TextIO) -> None:
+    """Have a stream write what its encoding cannot say as characters that it can."""
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors=PLAIN)
+
+
+codecs.register_error(PLAIN, _plain)
+
 
 CLOSED = "standard output was closed before everything was printed"
 

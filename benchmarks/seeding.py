@@ -25,7 +25,7 @@ import numpy as np
 import ithaca
 from benchmarks.measured import write_between
 from ithaca.files.errors import InputError
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports import for_nevergrad as nevergrad
 from ithaca.plugins.seeds.exports.for_opentuner import opentuner_manipulator, opentuner_seeds
 from ithaca.plugins.seeds.exports.for_optuna import optuna_objective, seed_optuna

@@ -1,13 +1,15 @@
-"""Packages that only some commands use, and the extras of Ithaca that install them."""
+"""Packages that only some commands use, and the extras of Ithaca that install them; search
+tools that are there only if they are installed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ithaca.files.errors import InputError
 
@@ -73,3 +75,19 @@ def check_installed(module: str) -> None:
     """Refuse to go on without a package, before any work is done."""
     if not installed(module):
         raise lacking(ModuleNotFoundError(name=module))
+
+
+def peer(module: str) -> Any:
+    """Import a module of another search tool, only where it is really called.
+
+    Raises `InputError` if the tool is not installed.
+    """
+    tool = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != tool:
+            raise  # the tool is there but broken: its own message says more
+        extra = extra_of(tool)
+        package = f'"ithaca[{extra}]"' if extra else tool
+        raise InputError(f"{tool} is not installed; get it with: pip install {package}") from None

@@ -9,9 +9,7 @@ from typing import Any
 
 from ithaca.files.inclusions import is_template
 from ithaca.files.reading import parse_json, read_text
-from ithaca.files.timeloop_yaml import MAX_DEPTH as MAX_DEPTH
-from ithaca.files.timeloop_yaml import TAGS as TAGS
-from ithaca.files.timeloop_yaml import parse_timeloop
+from ithaca.files.timeloop_yaml import TAGS, parse_timeloop
 
 #: Largest file (bytes).
 MAX_BYTES = 1 << 20

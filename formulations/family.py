@@ -14,7 +14,6 @@ from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Role
 
 if TYPE_CHECKING:
-    from ithaca.formulations.documents import Document
     from ithaca.formulations.hardware.remedies import Remedy
     from ithaca.workloads.nest import LoopNest
 
@@ -231,7 +230,7 @@ class Family(ABC, Generic[D]):
     head: Any
     """Model of what was asked, with the fields ``platform`` and ``objective`` of
     `ithaca.formulations.schema`."""
-    choice: type[Document]
+    choice: Any
     """Model of which design a solution is of."""
     tiling: Any
     """Type of a configuration in documents: a model, or what pydantic can validate."""

@@ -4,7 +4,7 @@ One JSON file per set of problems, named by its fingerprint and written whole or
 Numbers are exact ("p/q"). What is read back is not taken on trust: the configuration must be
 one of the problem, and its value what the Fraction reference computes. Proofs cannot be seen from
 an answer, so a file has the seal of who wrote it (`ithaca.files.seals`), its name changes with the
-code that proves (`ithaca.files.proving_code`), and any may be proven again before it is taken.
+code that proves (`ithaca.files.caches`), and any may be proven again before it is taken.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
+from ithaca.files.caches import proving_code
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import counted
-from ithaca.files.proving_code import proving_code
 from ithaca.files.reading import parse_json, read_text
 from ithaca.files.seals import is_sealed, own_key, seal
 from ithaca.files.writing import SCHEMA, Schema, document_text, write_text_atomically

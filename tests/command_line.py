@@ -198,5 +198,5 @@ def _printed_warnings():
             ResourceWarning,
         ):
             warnings.simplefilter("ignore", ignored)
-        warnings.showwarning = show  # type: ignore[assignment]
+        warnings.showwarning = show
         yield

@@ -76,19 +76,19 @@ def _half(place):
                 os.kill(os.getpid(), signal.SIGKILL)
             return replace(self, target)
 
-        Path.replace = dying  # type: ignore[method-assign,assignment]
+        Path.replace = dying
         _within(place)
     os.waitpid(child, 0)
 
 
 def _key(place):
-    seals.secrets.token_bytes = lambda count: b"k" * count  # type: ignore[assignment]
+    seals.secrets.token_bytes = lambda count: b"k" * count
     os.environ[seals.VARIABLE] = str(place / "key")
     seals.own_key()
 
 
 def _cached(place):
-    caches._seal = lambda path, content: b"seal"  # type: ignore[assignment]
+    caches._seal = lambda path, content: b"seal"
     caches.keep_bytes(place / "f", b"new\n")
 
 

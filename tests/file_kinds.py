@@ -7,15 +7,18 @@ import json
 import re
 import shutil
 import tempfile
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 from ithaca.commands.api.opening import read_answer, read_document
 from ithaca.exports.programs.solutions import configurations_of
+from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import read_platform
+from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.descriptors import load_descriptor
-from ithaca.formulations.systolic.points import load_points
+from ithaca.formulations.systolic.points import evaluate_points, load_points
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture_files import (
@@ -229,6 +232,31 @@ def _mapper(path):
     return read_mapper_files([path])
 
 
+def _workload(path):
+    nest = workload(str(path))
+    assert nest.band
+    assert str(nest).isprintable()
+    return nest
+
+
+def _platform(path):
+    """A platform, of which no more can be used than there is."""
+    platform = read_platform(str(path))
+    assert all(0 < resource.usable <= 1 for resource in platform.resources.values())
+    assert platform.name.isprintable()
+    return platform
+
+
+def _descriptor(path):
+    """An array, which takes time in any tiles."""
+    array = load_descriptor(path, workload("mm"))
+    values = {f"pack.{group.name}": Fraction(2) for group in array.groups}
+    for name, value in (("t1", 4), ("t2", 2), ("lanes", 2), ("tiles", 3), ("extent", 12)):
+        values |= {f"{name}.{loop}": Fraction(value) for loop in "ijk"}
+    assert evaluate(array, values, DATA_TYPES["fp32"], FRACTION).latency > 0
+    return array
+
+
 def _answers():
     return tuple(map(written, QUICK))
 
@@ -269,7 +297,7 @@ def kinds():
                     recipes["layer.yaml"],
                     *packaged("workloads/kernels"),
                 ),
-                lambda path: workload(str(path)),
+                _workload,
             ),
             Kind(
                 "recurrence",
@@ -306,7 +334,7 @@ def kinds():
                     recipes["my_board.yaml"],
                     *packaged("formulations/platforms"),
                 ),
-                lambda path: read_platform(str(path)),
+                _platform,
             ),
             Kind(
                 "problem",
@@ -354,7 +382,7 @@ def kinds():
                 "points",
                 ".csv",
                 (titled("cost-model", "cycles-and-energy")["anchors.csv"],),
-                lambda path: load_points(path, workload("mm"), DATA_TYPES["fp32"]),
+                lambda path: evaluate_points(load_points(path, workload("mm"), DATA_TYPES["fp32"])),
             ),
             Kind(
                 "mappings",
@@ -388,7 +416,7 @@ def kinds():
                     path.read_text()
                     for path in sorted((ROOT / "tests/formulations/data").glob("*.json"))
                 ),
-                lambda path: load_descriptor(path, workload("mm")),
+                _descriptor,
             ),
             Kind("hardware", ".json", (BUILT,), _hardware),
             *other_kinds.kinds(),

@@ -9,7 +9,7 @@ from functools import cache, reduce
 from operator import getitem
 from pathlib import Path
 
-from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
+from ithaca.files.timeloop_yaml import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 
 

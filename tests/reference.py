@@ -19,7 +19,7 @@ def unpack(archive, folder):
     """Write the files of an archive into a folder. Python before 3.11.4 knows no filters, and needs
     none."""
     with tarfile.open(archive) as files:
-        files.extraction_filter = getattr(tarfile, "data_filter", None)  # type: ignore[assignment]
+        files.extraction_filter = getattr(tarfile, "data_filter", None)
         files.extractall(folder)
 
 

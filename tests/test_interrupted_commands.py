@@ -32,8 +32,6 @@ OLD = b"of an earlier run\n"
 #: The moment at which the first temporary file is seen.
 WRITING = "writing"
 
-Moment = float | str
-
 
 @dataclass(frozen=True)
 class Case:

@@ -150,8 +150,8 @@ FAMILIES = sorted(path.parent.name for path in (ROOT / "formulations").glob("*/f
 GENERIC = ("solver", "refine", "plugins/peers/studies", "results/files.py", "results/schema.py")
 OWN_WORDS = re.compile(r"(t1|t2|lanes|tiles|pack|simd)(\..*)?|bram18k|systolic")
 
-#: Later layers. What is a family's own there is a module of its name in a folder `families`, which
-#: the registry finds; exports for one tool are of a family.
+#: Later layers. What is a family's own there is in a folder of its name, whose modules the registry
+#: finds; exports for one tool are of a family.
 LATER = ("studies", "results", "exports", "commands")
 TOOLS = (
     "exports/autosa/",
@@ -222,9 +222,7 @@ def test_no_family_knows_another_and_the_contract_none():
 def is_of_family(path):
     """Whether a file of a later layer belongs to a family."""
     place = path.relative_to(ROOT)
-    parts = (*place.parent.parts, place.stem.partition("_")[0])
-    own = "families" in parts and set(parts[parts.index("families") :]) & {*FAMILIES}
-    return bool(own) or place.as_posix().startswith(TOOLS)
+    return not {*FAMILIES}.isdisjoint(place.parent.parts) or place.as_posix().startswith(TOOLS)
 
 
 def test_later_layers_name_no_family():
@@ -249,12 +247,12 @@ def test_later_layers_ask_the_registry_by_no_name():
         if named.fullmatch(value)
     ]
     assert not found
-    assert named.fullmatch("ithaca.commands.families.systolic.points:Points")
+    assert named.fullmatch("ithaca.commands.systolic.points:Points")
     assert not named.fullmatch("systolic arrays")
 
 
 def test_what_is_of_a_family_in_later_layers_is_found_by_the_registry_alone():
-    own = re.compile(rf"ithaca\.\w+(\.\w+)*\.families(\.\w+)*\.({'|'.join(FAMILIES)})")
+    own = re.compile(rf"ithaca\.({'|'.join(LATER)})(\.\w+)*\.({'|'.join(FAMILIES)})")
     found = [
         f"{path.relative_to(ROOT)}:{line}: {module}"
         for layer in LATER
@@ -377,7 +375,7 @@ MEANT = {
     "formulations/systolic/options.py": {"rtl"},
     "formulations/systolic/logic.py": {"rtl"},
     "formulations/systolic/points.py": {"rtl"},
-    "commands/families/systolic/points.py": {"rtl"},
+    "commands/systolic/points.py": {"rtl"},
     "commands/api/evaluating.py": {"timeloop", "hierarchy"},
     "commands/api/keywords.py": {"timeloop"},
     "commands/api/solving.py": {"timeloop"},

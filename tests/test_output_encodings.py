@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from ithaca.files.plain_text import PLAIN, degrade
+from ithaca.cli import PLAIN, degrade
 from tests.command_line import begin
 
 SIGNS = "3×4·5 ≤ 6 µJ – é ² ∞ ⌈x⌉ → 😀 \udcff"

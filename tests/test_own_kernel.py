@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ithaca.commands.families.systolic.points import load_any_points
+from ithaca.commands.systolic.points import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic

@@ -320,9 +320,9 @@ def test_the_names_of_ithaca_are_those_that_are_public():
 
 def test_lists_of_answers_are_short():
     small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
-    solved = ithaca.solve("mm", **small)  # type: ignore[arg-type]
-    front = ithaca.pareto("mm", **small, objectives="latency,dsp")  # type: ignore[arg-type]
-    study = ithaca.whatif("mm", **small, vary={"dsp": [20, 40]})  # type: ignore[arg-type]
+    solved = ithaca.solve("mm", **small)
+    front = ithaca.pareto("mm", **small, objectives="latency,dsp")
+    study = ithaca.whatif("mm", **small, vary={"dsp": [20, 40]})
     assert repr(list(front.points)) == "[<FrontPoint [i,j] C: 58, 10>, <FrontPoint [i,j] C: 89, 5>]"
     assert repr(study.points[0,]) == "<StudyPoint <Solution [i,j] C: latency 58 (optimal)>>"
     lists = [solved.designs, front.points, front.problems, study.points.values()]

@@ -14,7 +14,6 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -173,10 +172,6 @@ def record(folder):
             "files": {name: _content(path, folder) for name, path in after.items()},
         }
     return outputs
-
-
-#: What a command prints as one line or table, of which command.
-Printed = list[tuple[str, Any]]
 
 
 @pytest.fixture(scope="module")

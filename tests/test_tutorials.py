@@ -35,7 +35,7 @@ def run(cells):
         with redirect_stdout(printed):
             exec(compile(body, "cell", "exec"), names)
             if last is not None:
-                shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)  # type: ignore[attr-defined]
+                shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
         if printed.getvalue():
             text = printed.getvalue().splitlines(keepends=True)
             made.append({"name": "stdout", "output_type": "stream", "text": text})
@@ -104,16 +104,16 @@ def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
     assert words(outputs) == words([cell["outputs"] for cell in code])
     said = "".join("".join(o.get("text", ())) for made in outputs for o in made)
     if path.stem == "first-solve":
-        assert names["r"].status == "optimal"  # type: ignore[attr-defined]
+        assert names["r"].status == "optimal"
         assert "infeasible: " in said
         assert "platfrom is 'u250'" in said
         assert "confirmed by" in said
     elif path.stem == "own-nest":
-        assert names["network"].status == "optimal"  # type: ignore[attr-defined]
+        assert names["network"].status == "optimal"
         # arrays of their own are at least as good as one for all
-        assert names["network"].value <= names["shared"].value  # type: ignore[attr-defined]
+        assert names["network"].value <= names["shared"].value
     elif path.stem == "language-model":
-        assert names["decode"].status == names["prefill"].status == "optimal"  # type: ignore[attr-defined]
+        assert names["decode"].status == names["prefill"].status == "optimal"
         # matrices of both layers and the vocabulary, and the norms' factors
         weights = 2 * (64 * 128 + 64 * 64 + 3 * 64 * 96) + 200 * 64
         picture, drawn = ROOT / "docs" / "decode.svg", (tmp_path / "decode.svg").read_text()
@@ -121,10 +121,10 @@ def test_tutorials_put_out_what_they_carry(path, tmp_path, monkeypatch):
             picture.write_text(drawn)
         texts = [re.findall(r">([^<>]+)</text>", each) for each in (picture.read_text(), drawn)]
         assert texts[0] == texts[1] != []
-        assert names["decode"].network.run.read == weights + 5 * 64  # type: ignore[attr-defined]
+        assert names["decode"].network.run.read == weights + 5 * 64
     elif path.stem == "whatif":
         assert (tmp_path / "front.svg").stat().st_size > 1000
-        assert names["front"].status == "optimal"  # type: ignore[attr-defined]
+        assert names["front"].status == "optimal"
     else:
         scratch, seeded, optimum = (
             float(n.replace(",", ""))

@@ -4,14 +4,10 @@ import random
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import FRACTION
-
-Columns = dict[str, NDArray[Any]]
 
 
 def tables_of(space):

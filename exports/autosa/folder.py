@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ithaca.exports.autosa.program import c_program
+from ithaca.exports.autosa.program import block_options, c_program, pack_bytes
 from ithaca.exports.autosa.requirements import obstacles
 from ithaca.exports.autosa.scop import (
     listed_loops,
@@ -21,7 +21,6 @@ from ithaca.exports.autosa.scop import (
     simd_factors,
     touches_space,
 )
-from ithaca.exports.autosa.sparse import block_options, pack_bytes
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.templates import template
 from ithaca.files.words import parse_choice

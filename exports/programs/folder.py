@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ithaca.exports.configuration import Tool
-from ithaca.exports.programs.functions import functions_text
+from ithaca.exports.programs.formulas import functions_text, latex_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
-from ithaca.exports.programs.latex import latex_text
 from ithaca.exports.templates import templates_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.pyomo_model import Model

@@ -14,8 +14,6 @@ from fractions import Fraction
 from typing import NoReturn
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import SHOWN as SHOWN
-from ithaca.files.messages import escaped as escaped
 from ithaca.files.messages import meant
 from ithaca.files.messages import quoted as quoted
 from ithaca.formulations.algebra.expression import (

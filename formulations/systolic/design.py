@@ -52,7 +52,6 @@ from ithaca.formulations.systolic.metrics import (
     named_parts,
     tensor_words,
 )
-from ithaca.formulations.systolic.packs import pack_links, pack_quantity
 from ithaca.formulations.systolic.point import Known
 from ithaca.formulations.systolic.ports import MemoryPorts, most_ports, port_links, port_quantity
 from ithaca.formulations.systolic.systolic_array import (
@@ -61,7 +60,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Edition,
     SystolicArray,
 )
-from ithaca.formulations.systolic.tiling import Tiling, inner_tiles
+from ithaca.formulations.systolic.tiling import Tiling, inner_tiles, pack_links, pack_quantity
 from ithaca.formulations.systolic.typed import counted_type
 from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology

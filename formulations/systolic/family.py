@@ -1,131 +1,42 @@
-"""Systolic arrays in documents: workload, edition, space, technology; dataflow and permutation;
-tilings."""
+"""Systolic arrays as a family: how they are written, read and named."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, model_validator
+from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.formulations.algebra.expression import ONE
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.data_models import built, model_of
+from ithaca.formulations.data_models import built
 from ithaca.formulations.data_types import DataType, data_type
 from ithaca.formulations.design import Metric
-from ithaca.formulations.documents import Count, Document, Text
 from ithaca.formulations.family import Family
-from ithaca.formulations.machine import MachineDocument, WaitsDocument
-from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.systolic.buffering import variants
 from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.dataflows import find_dataflow
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import METRICS, NAMES, by_part
-from ithaca.formulations.systolic.ports import MemoryPorts
 from ithaca.formulations.systolic.profile import SystolicProfile
 from ithaca.formulations.systolic.systolic_array import Edition, SystolicArray
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
-from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.library import workload_document
 from ithaca.workloads.nest import LoopNest
 
-
-class TypedNestDocument(NestDocument):
-    """A nest with its extents and the type of its arrays."""
-
-    dtype: Text
-
-
-class PortsDocument(
-    model_of(MemoryPorts, most=(Count, ...), channels=(Count, ...))  # type: ignore[misc]
-):
-    """The limit on memory ports of a tensor, and the channels of the memory."""
-
-
-_FOR = Field(alias="for", strict=False)
-
-
-class DesignSpaceDocument(
-    model_of(  # type: ignore[misc]
-        SpaceOptions,
-        min_lanes=(Annotated[int, Field(ge=1, le=2**31)], 1),
-        target=(Annotated[Target | None, _FOR], None),
-        ports=(PortsDocument | None, None),
+if TYPE_CHECKING:
+    from ithaca.formulations.systolic.documents import (
+        ArrayDesignDocument,
+        ArrayHeadDocument,
+        RestrictionDocument,
+        TileFactorsDocument,
     )
-):
-    """Restrictions of the design space that are not the default's."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _stated(cls, options: Any) -> Any:
-        """Options as documents state them, which say ``for``."""
-        if not isinstance(options, SpaceOptions):
-            return options
-        stated = asdict(options)
-        return stated | {"for": stated.pop("target")}
-
-
-class TechnologyDocument(
-    model_of(  # type: ignore[misc]
-        Technology,
-        cost_tables=(Literal["maestro-28nm"] | None, None),
-        machine=(MachineDocument, MachineDocument()),
-        memory=(WaitsDocument, WaitsDocument()),
-    )
-):
-    """Clock and energies that are not the default's."""
-
-
-class TileFactorsDocument(Document):
-    """Tile factors, and packs by buffer module; memory ports by I/O group, where these may have
-    several; tiles of an outer tile, where tiles are tiled again."""
-
-    array_part: dict[str, int]
-    latency_hiding: dict[str, int]
-    simd: int
-    pack: dict[str, int]
-    ports: dict[str, int] = Field(default_factory=dict)
-    array_part_l2: dict[str, int] = Field(default_factory=dict)
-
-
-class ArrayDesignDocument(Document):
-    """A design by its names."""
-
-    dataflow: list[str]
-    permutation: str
-    buildable: bool
-    single: list[str] = Field(default_factory=list)
-    """Tensors that have single buffers, of those whose buffers may be doubled."""
-
-
-class RestrictionDocument(Document):
-    """Restrictions that say which designs were considered."""
-
-    dataflow: Annotated[tuple[str, ...], Field(strict=False)] | None = None
-    permutation: Text | None = None
-    include_unbuildable: bool = False
-
-
-class ArrayHeadDocument(Document):
-    """The question that a result file of systolic arrays begins with; designs that are described
-    follow from no restriction."""
-
-    workload: TypedNestDocument
-    platform: PlatformDocument
-    edition: Literal["exact", "odyssey", "cycle"]
-    objective: ObjectiveDocument
-    space: DesignSpaceDocument = DesignSpaceDocument()
-    technology: TechnologyDocument = TechnologyDocument()
-    kept: dict[str, Count] = Field(default_factory=dict)
-    restriction: RestrictionDocument | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +69,24 @@ class SystolicFamily(Family[SystolicDesign]):
     """Documents and words of systolic arrays."""
 
     document = "result"
-    head = ArrayHeadDocument
-    choice = ArrayDesignDocument
-    tiling = TileFactorsDocument
+
+    @cached_property
+    def head(self) -> Any:
+        from ithaca.formulations.systolic.documents import ArrayHeadDocument
+
+        return ArrayHeadDocument
+
+    @cached_property
+    def choice(self) -> Any:
+        from ithaca.formulations.systolic.documents import ArrayDesignDocument
+
+        return ArrayDesignDocument
+
+    @cached_property
+    def tiling(self) -> Any:
+        from ithaca.formulations.systolic.documents import TileFactorsDocument
+
+        return TileFactorsDocument
 
     def head_fields(self, design: SystolicDesign) -> Mapping[str, Any]:
         return {
@@ -289,6 +215,8 @@ def _buffered(array: SystolicArray, single: Sequence[str], words: str) -> Systol
 
 def _restriction(designs: Sequence[SystolicDesign]) -> RestrictionDocument | None:
     """The loosest question that has just these designs, if there is one."""
+    from ithaca.formulations.systolic.documents import RestrictionDocument
+
     array, names = designs[0].array, [design.array.name for design in designs]
     kinds = product((False, True), (None, array.dataflow), (None, array.permutation))
     for unbuildable, dataflow, permutation in kinds:

@@ -91,7 +91,7 @@ def read_technology(document: Any, usual: Technology) -> Technology:
 
     Raises `InputError` if it is none.
     """
-    from ithaca.formulations.systolic.family import TechnologyDocument
+    from ithaca.formulations.systolic.documents import TechnologyDocument
 
     read = validated(TechnologyDocument, document, "technology")
     stated = built(Technology, read)
@@ -102,7 +102,7 @@ def read_technology(document: Any, usual: Technology) -> Technology:
 def technology_text(technology: Technology, usual: Technology) -> str:
     """The unusual settings of a technology as text, but for those with columns of their own; empty
     where there are none."""
-    from ithaca.formulations.systolic.family import TechnologyDocument
+    from ithaca.formulations.systolic.documents import TechnologyDocument
 
     other = {
         field.name: getattr(technology, field.name)

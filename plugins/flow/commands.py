@@ -11,7 +11,7 @@ from typing import Any
 
 from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.api.points import PARTLY, EvaluatedPoints, numbers_of
-from ithaca.commands.tabled import show_list
+from ithaca.commands.listing import show_list
 from ithaca.files.clock import keeping, made_in_time, poll
 from ithaca.files.csv_text import read_rows, records, table_text
 from ithaca.files.errors import InputError

@@ -92,10 +92,11 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.space import Link, Relation
-from ithaca.solver.cpsat.arithmetic import FormArithmetic, check_magnitude
-from ithaca.solver.cpsat.linear import (
+from ithaca.solver.cpsat.arithmetic import (
+    FormArithmetic,
     LinearForm,
     add_forms,
+    check_magnitude,
     constant_form,
     grid,
 )

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.solver.gp.blocks import Indices, Matrix, Vector
-from ithaca.solver.gp.program import Evaluation, GeometricProgram
+from ithaca.solver.gp.program import Evaluation, GeometricProgram, Indices, Matrix, Vector
 
 OPTIONS: Mapping[str, Any] = {
     "print_level": 0,

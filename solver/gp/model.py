@@ -39,7 +39,8 @@ from ithaca.formulations.continuous_rules import (
 )
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
-from ithaca.solver.gp.blocks import (
+from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
+from ithaca.solver.gp.program import (
     Blocks,
     Indices,
     Matrix,
@@ -48,7 +49,6 @@ from ithaca.solver.gp.blocks import (
     monomials,
     stack,
 )
-from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
 
 OBJECTIVE = "objective"
 

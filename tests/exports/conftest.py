@@ -1,6 +1,5 @@
 """Configurations for the tests of exports."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -80,8 +79,6 @@ ROWS = (
         "{kernel[]->A[16,16,16];kernel[]->B[16,16,16];kernel[]->C[4,4,4]}",
     ),
 )
-
-Configure = Callable[..., ArrayConfiguration]
 
 
 @pytest.fixture(params=ROWS, ids=lambda row: row.dataflow)

@@ -139,7 +139,7 @@ def test_faults_of_blocks_are_mended_and_said(tmp_path):
         (("A=1/8", 8, (16, 16, 4)), "SIMD factor of one block of A=1/8"),
     ],
 )
-def test_what_the_compiler_does_not_build(changes, reason):  # type: ignore[type-arg]
+def test_what_the_compiler_does_not_build(changes, reason):
     with pytest.raises(InputError, match=reason):
         AUTOSA.export(configuration(*changes))
 

@@ -12,7 +12,7 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.target import Target
-from ithaca.results.families.views.systolic.result import target_text
+from ithaca.results.systolic.result_view import target_text
 from ithaca.solver.certificate import Certificate, Status, relative_gap
 from ithaca.solver.result import Unrestricted
 from tests.command_line import ithaca as command

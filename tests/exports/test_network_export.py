@@ -35,7 +35,7 @@ def network(tmp_path_factory):
 
 
 def configuration(layer):
-    solution = layer.answer  # type: ignore[attr-defined]
+    solution = layer.answer
     design = systolic(solution.problem)
     return ArrayConfiguration(
         design.nest, design.array, design.data, solution.tiling, design.technology
@@ -135,7 +135,7 @@ def test_layers_that_run_alike_share_a_folder_whatever_their_names(network, tmp_
     names = ("/model/conv.1", "/model/conv.1", "layers.csv", "../..", "=x")
     layers = [ExportedLayer(name, 1, one) for name in names] + [
         ExportedLayer(name, 2, replace(other, bandwidth=number))
-        for number, name in enumerate(names)  # type: ignore[arg-type]
+        for number, name in enumerate(names)
     ]
     files, _ = export_layers(TARGETS["autosa"], layers, "")
     folders = {name.split("/")[0] for name in files if "/" in name}

@@ -43,7 +43,7 @@ def test_a_page_holds_every_layer_its_share_and_its_array(reported):
         inside = text[text.index(f'<div id="layer-{index}">') :].partition('<div id="layer-')[2]
         assert escape(str(layer.layer.nest)) in inside
         assert f"The array of design {layer.answer.design}" in inside
-        share = layer.layer.count * layer.answer.value / result.total.value  # type: ignore[operator]
+        share = layer.layer.count * layer.answer.value / result.total.value
         assert f"({percent(share)})" in text
     for array in result.arrays:
         assert " ".join(f"{name}={value}" for name, value in array.parameters.items()) in text

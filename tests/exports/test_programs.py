@@ -13,9 +13,8 @@ from latex2mathml.converter import convert
 
 import ithaca
 from ithaca.commands.api.loading import load
-from ithaca.exports.programs.functions import PYTHON, functions_text
+from ithaca.exports.programs.formulas import PYTHON, functions_text, latex_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
-from ithaca.exports.programs.latex import latex_text
 from ithaca.exports.programs.solutions import _of_file
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import (

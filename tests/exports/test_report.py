@@ -17,9 +17,9 @@ from ithaca.commands.api.explaining import statements
 from ithaca.exports.charts.palette import ROLES
 from ithaca.exports.charts.specification import SCHEMA
 from ithaca.exports.report.answer import best_configuration
-from ithaca.exports.report.families.systolic_layout import Side, Spread, elided, layout
 from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
+from ithaca.exports.report.systolic.layout import Side, Spread, elided, layout
 from ithaca.files.numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
@@ -239,7 +239,7 @@ def test_the_array_is_laid_out_by_its_model(result):
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_the_roofline_is_that_of_the_textbook(result, name):
-    from ithaca.exports.report.families.systolic_physics import roofline_chart
+    from ithaca.exports.report.systolic.sections import roofline_chart
     from ithaca.formulations.systolic.insight.facts import facts
 
     loaded = result(name)
@@ -286,7 +286,7 @@ def test_the_roofline_is_that_of_the_textbook(result, name):
 
 @pytest.mark.parametrize("name", ["mm", "conv", "asic"])
 def test_energy_is_that_of_its_components(result, written, name):
-    from ithaca.exports.report.families.systolic_physics import KINDS, energy
+    from ithaca.exports.report.systolic.sections import KINDS, energy
 
     loaded = result(name)
     assert loaded.best.configuration is not None

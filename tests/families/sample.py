@@ -1,15 +1,12 @@
 """A small problem of a family, and its optimum and front by enumeration."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.engines import Method
 from tests.families.enumerated import every_point
-
-#: All configurations of a problem with their metrics, enumerated.
-Points = Callable[[Problem], Iterator[tuple[dict[str, int], dict[str, Fraction]]]]
 
 SEARCHES = (Method.NLP, Method.EVOLVE)
 

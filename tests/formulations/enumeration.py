@@ -12,8 +12,6 @@ from math import prod
 
 from ithaca.workloads.nest import LoopNest
 
-Iteration = tuple[int, ...]
-
 
 @dataclass(frozen=True)
 class Run:

@@ -8,8 +8,17 @@ import pytest
 import ithaca
 from benchmarks.paper.dmazerunner import layer_problem
 from ithaca.formulations.algebra.expression import Symbol
-from ithaca.formulations.algebra.traced import TRACED, How, traced, traced_values
-from ithaca.formulations.bottleneck import Binding, Part, bindings, bottleneck, contenders
+from ithaca.formulations.bottleneck import (
+    TRACED,
+    Binding,
+    How,
+    Part,
+    bindings,
+    bottleneck,
+    contenders,
+    traced,
+    traced_values,
+)
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.hardware.remedies import Remedy, amdahl
@@ -42,7 +51,7 @@ POINT = Configuration({"c": 3, "s": 20, "a": 6, "b": 6, "d": 5})
 
 
 def tree(**changes):
-    stub = Stub()  # type: ignore[assignment]
+    stub = Stub()
     return bottleneck(stub, {**POINT, **changes}, Symbol("latency"), "latency")
 
 
@@ -81,7 +90,7 @@ def test_what_is_counted_twice_is_one_part_of_a_sum():
             calls = values["c"] * 10
             return {"latency": calls * 2 + values["d"] + calls + values["s"]}, {"calls": calls}
 
-    stub = Twice()  # type: ignore[assignment]
+    stub = Twice()
     whole = bottleneck(stub, POINT, Symbol("latency"), "latency")
     assert [(part.name, part.value) for part in whole.parts] == [("calls", 90), ("", 25)]
 

@@ -6,9 +6,9 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from ithaca.formulations.algebra.convexity import is_convex_goal, is_convex_limit
 from ithaca.formulations.algebra.number_systems import NumberSystem
 from ithaca.formulations.algebra.parsing import parse_expression
+from ithaca.formulations.pyomo_model import is_convex_goal, is_convex_limit
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 #: Ceilings relaxed, as in the Pyomo model.

@@ -121,7 +121,7 @@ def test_a_run_moves_at_least_every_word_once(dataflow):
 
 
 @given(mm_points())
-def test_latency_is_its_three_parts(point):  # type: ignore[type-arg]
+def test_latency_is_its_three_parts(point):
     problem, configuration = point
     metrics = problem.metrics(configuration)
     assert set(metrics) == set(METRICS) - {"area", "uram", "lut", "lutram", "ff"}  # known elsewhere

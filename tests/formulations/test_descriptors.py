@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ithaca.files import reading
 from ithaca.files.errors import InputError
@@ -275,63 +273,3 @@ def test_description_of_another_nest():
         InputError, match="loops i, j, k do not match conv2d, which has c, i, o, p, q, r"
     ):
         descriptor_array(OURS["k",], CNN, "own.json")
-
-
-TEXTS = [
-    "",
-    "0",
-    "-1",
-    "i",
-    "i_t1/i_t2",
-    "k_t2-1",
-    "ceil(k/k_t1)",
-    "p9",
-    "PE",
-    "if",
-    "block",
-    "array_tile",
-    "max(i,j)",
-    "\0",
-]
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(TEXTS)
-    | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["type", "child", "bounds", "x"]), inner)
-    ),
-    max_leaves=5,
-)
-
-
-@given(st.sampled_from(list(OURS)), st.data())
-def test_any_change_loads_or_is_refused(dataflow, data):
-    document, steps = OURS[dataflow], []
-    here = document
-    while (
-        isinstance(here, dict | list) and here and (len(steps) < 2 or data.draw(st.integers(0, 5)))
-    ):
-        step = data.draw(
-            st.sampled_from(sorted(here) if isinstance(here, dict) else range(len(here)))
-        )
-        steps.append(step)
-        here = here[step]
-    try:
-        array = descriptor_array(
-            changed(document, steps, data.draw(st.just(MISSING) | VALUES)), MM, "own.json"
-        )
-    except InputError as refusal:
-        check_refusal(str(refusal))
-    else:
-        packs = {f"pack.{group.name}": Fraction(2) for group in array.groups}
-        values = {
-            f"{q}.{x}": Fraction(n)
-            for q, n in (("t1", 4), ("t2", 2), ("lanes", 2), ("tiles", 3))
-            for x in "ijk"
-        }
-        values |= {f"extent.{x}": Fraction(12) for x in "ijk"} | packs
-        assert evaluate(array, values, DATA_TYPES["fp32"], FRACTION).latency > 0

@@ -20,15 +20,11 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION, INTERVAL, NUMPY, ceilings
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
-from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.platform_files import load_platform
-from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from tests.problems import mm_points, mm_problem
-
-Point = tuple[Problem, Configuration]
 
 
 def everything(costs):

@@ -7,8 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES, data_type
@@ -271,26 +269,6 @@ def test_yaml_bomb_is_refused_at_once(tmp_path):
     start = time.process_time()
     assert "alias 'a0'" in refusal(path)
     assert time.process_time() - start < 5
-
-
-@given(
-    start=st.integers(0, len(OWN)),
-    length=st.integers(0, 40),
-    inserted=st.text(max_size=20) | st.sampled_from("*&!{}[]:-#|>%@`\t\n"),
-)
-def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
-    path = tmp_path / "fuzz.yaml"
-    path.write_bytes(
-        (OWN[:start] + inserted + OWN[start + length :]).encode("utf-8", "surrogatepass")
-    )
-    try:
-        platform = load_platform(str(path))
-    except InputError as refused:
-        message = str(refused)
-    else:
-        message = platform.name
-        assert all(0 < resource.usable <= 1 for resource in platform.resources.values())
-    assert message.isprintable()
 
 
 WAITING = OWN + "memory: {kind: DDR4, channels: 1, bandwidth: 12.8, usable: 0.75, %s}\n"

@@ -262,30 +262,6 @@ def test_files_that_cannot_be_read(tmp_path):
     assert "too large; allowed: at most 67108864 bytes" in refusal(large)
 
 
-TEXT = csv_text(ROW, ROW)
-
-
-@given(
-    start=st.integers(0, len(TEXT)),
-    length=st.integers(0, 30),
-    inserted=st.text(max_size=10)
-    | st.integers().map(str)
-    | st.sampled_from(['"', "{", "\n", ",", "1e5", "null", "NaN", "-"]),
-)
-def test_mutations_load_or_are_refused(tmp_path, start, length, inserted):
-    path = tmp_path / "fuzz.csv"
-    path.write_bytes(
-        (TEXT[:start] + inserted + TEXT[start + length :]).encode("utf-8", "surrogatepass")
-    )
-    try:
-        points = load_points(path, workload("mm"), FP32)
-    except InputError as refused:
-        message = str(refused)
-    else:
-        message = document_text({"points": evaluate_points(points)}).replace("\n", "")
-    assert message.isprintable()
-
-
 @given(st.integers(-(10**30), 10**30) | st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_round_trip(number):
     read = fraction(number)

@@ -173,7 +173,7 @@ def test_limits_decide_as_exactly_as_fractions():
     dsp = systolic(problem).costs(center).dsp
     for bound, met in ((dsp, True), (dsp - Fraction(1, 10**12), False)):
         tight = mm_problem(
-            tuple(systolic(problem).nest.sizes[x] for x in "ijk"),  # type: ignore[arg-type]
+            tuple(systolic(problem).nest.sizes[x] for x in "ijk"),
             systolic(problem).array.dataflow,
             systolic(problem).array.permutation,
             systolic(problem).array.edition.value,

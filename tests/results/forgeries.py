@@ -15,8 +15,6 @@ from ithaca.solver.options import SolveOptions
 from tests.plugins.codesign.studies.spaces import small_space
 from tests.studies.network.test_fused import FOLLOWING
 
-Steps = tuple[str | int, ...]
-
 #: What a file asks: of another question the answer is checked against that, and may hold. Names of
 #: platforms are such, too.
 QUESTION = (

@@ -130,7 +130,7 @@ def test_places_forged_together_are_refused(folder, kind, changes, line):
 
 def test_a_question_has_no_answer(folder):
     path = folder / "question.json"
-    ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary={"dsp": [40]}).save(path)  # type: ignore[arg-type]
+    ithaca.whatif("mm", **MM, divisors_only=True, dataflow="i,j", vary={"dsp": [40]}).save(path)
     document = json.loads(path.read_text())
     assert confirmed(document, path)
     document["points"][0]["question"]["objective"]["value"] = 1
@@ -167,7 +167,7 @@ def test_bounds_of_designs_that_lose_are_true_or_refused(folder):
 def test_a_run_that_left_nothing_open_did_not_end_early(folder, kind):
     path, document = folder / "early.json", document_of(kind)
     path.write_text(json.dumps(document))
-    assert ithaca.load(path).finished  # type: ignore[union-attr]
+    assert ithaca.load(path).finished
     assert not document["complete"]  # as layers are left out
     del document["finished"]
     path.write_text(json.dumps(document))
@@ -188,7 +188,7 @@ def test_runs_that_ended_early_are_read(folder):
     assert ended[0]
     assert not result.finished
     result.save(path)
-    assert not ithaca.load(path).finished  # type: ignore[union-attr]
+    assert not ithaca.load(path).finished
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.5])
@@ -280,7 +280,7 @@ def test_another_tie_is_not_the_preferred_one(folder):
     swapped = make_solution(problem, other, best.certificate)
     path = folder / "tie.json"
     replace(result, best=swapped, designs=(swapped,)).save(path)
-    assert ithaca.load(path).best.configuration == other  # type: ignore[union-attr]
+    assert ithaca.load(path).best.configuration == other
     with pytest.raises(
         InputError,
         match="ties_broken: it is true, yet another configuration of that value is preferred",

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from ithaca.commands.families.systolic.points import load_any_points
+from ithaca.commands.systolic.points import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ithaca.commands.schemas import SCHEMAS, schema
-from ithaca.files.timeloop_files import TAGS
+from ithaca.files.timeloop_yaml import TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.families import FAMILIES
 from ithaca.formulations.platform_files import load_platform

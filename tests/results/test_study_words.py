@@ -7,8 +7,8 @@ import pytest
 import ithaca
 from ithaca.formulations.systolic.insight import facts
 from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender
-from ithaca.results.families.views.systolic import result as systolic_view
 from ithaca.results.study_explanation import study_rows, study_statements
+from ithaca.results.systolic import result_view as systolic_view
 
 SMALL = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
 

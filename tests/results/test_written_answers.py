@@ -6,14 +6,12 @@ and family, whole and cut short, and of nothing at all.
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from random import Random, SystemRandom
 
 import pytest
 
 import ithaca
-from ithaca.files.answer import Answer
 from ithaca.solver.options import SolveOptions
 from ithaca.studies import marginal
 from tests.command_line import ithaca as command
@@ -46,8 +44,6 @@ layers:
   - {op: kernel, name: first, kernel: mm, sizes: {i: 2, j: 3, k: 4}}
   - {op: kernel, name: next, kernel: mm, sizes: {i: 2, j: 4, k: 3}, count: 3}
 """
-
-Make = Callable[[str], Answer]
 
 
 def network(objective, **more):

@@ -130,7 +130,7 @@ def enumerated_optimum(problem, points=None):
     return Fraction(float(min(least))) if least else None
 
 
-def _packs(problem, group, values, count):  # type: ignore[no-untyped-def]
+def _packs(problem, group, values, count):
     """(pack, legal) pairs to try for a group."""
     ones = np.ones(count, np.int64)
     last = group.packing.last.evaluate(values, NUMPY) * ones

@@ -6,14 +6,11 @@ no process finds it.
 
 import os
 import time
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.solver.progress import Progress
-
-Report = Callable[[Progress], None]
 
 
 def double(number, options, report):

@@ -15,7 +15,6 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,7 +33,6 @@ from tests.solver.enumeration import enumerated_optimum
 FILE = Path(__file__).parents[1] / "data" / "optima.json.gz"
 UPDATE = "UPDATE_BRUTE_FORCE"
 
-Facts = dict[str, Any]
 
 #: Whether the test that runs is a slow one; `tests.conftest` says so before each.
 slow = False

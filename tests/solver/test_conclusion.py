@@ -41,7 +41,7 @@ def test_conclusions(
     termination,
     gap,
 ):
-    found = conclude(value, bound, options, method="exact", **ended)  # type: ignore[arg-type]
+    found = conclude(value, bound, options, method="exact", **ended)
     assert (found.status, found.termination, found.gap) == (status, termination, gap)
     if status is Status.OPTIMAL:
         assert found.lower_bound == value

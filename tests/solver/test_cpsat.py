@@ -16,7 +16,7 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.cpsat.tables import candidate_tables, dominating_row
+from ithaca.solver.cpsat.model import candidate_tables, dominating_row
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions

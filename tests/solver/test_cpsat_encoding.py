@@ -31,8 +31,6 @@ TABLES = {
     "p": {"p": [1, 2, 8]},
 }
 
-Values = dict[str, Fraction]
-
 
 class _Collector(cp_model.CpSolverSolutionCallback):
     def __init__(self, read):

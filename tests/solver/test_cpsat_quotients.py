@@ -14,9 +14,9 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.solver.certificate import Status
+from ithaca.solver.cpsat.arithmetic import LinearForm, constant_form
 from ithaca.solver.cpsat.encoding import Encoder
 from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.cpsat.linear import LinearForm, constant_form
 from ithaca.solver.cpsat.ratio import RatioObjective, encode_ratio, minimize_ratio
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.exact.engine import solve_exact

@@ -18,7 +18,7 @@ from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload
 from tests.problems import mm_problem
 from tests.solver.enumeration import objectives_of_all
-from tests.solver.known_optima import brute_force
+from tests.solver.test_exact import check_against_brute_force
 
 OBJECTIVES = (
     "-throughput",
@@ -54,25 +54,14 @@ def random_problem(seed):
     )
 
 
-def check(problem):
-    expected = brute_force(problem)
-    solution = solve_exact(problem)
-    if expected is None:
-        assert solution.certificate.status is Status.INFEASIBLE
-        return
-    assert solution.certificate.status is Status.OPTIMAL
-    assert solution.value == solution.certificate.lower_bound
-    assert float(solution.value) == pytest.approx(float(expected), rel=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(22))
 def test_optimum_equals_brute_force(seed):
-    check(random_problem(seed))
+    check_against_brute_force(random_problem(seed))
 
 
 @pytest.mark.parametrize("seed", range(22, 220))
 def test_optimum_equals_brute_force_on_many_problems(seed):
-    check(random_problem(seed))
+    check_against_brute_force(random_problem(seed))
 
 
 #: Quotients of which thousands of configurations may have the least, in edition cycle, whose main

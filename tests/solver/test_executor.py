@@ -63,7 +63,7 @@ def test_a_run_that_nobody_follows_any_more_ends(tmp_path):
             [partial(double, 1), partial(until_stopped, str(tmp_path / "begun"))], plain
         )
         assert next(first) == (0, 2)
-        first.close()  # type: ignore[attr-defined]
+        first.close()
         assert dict(executor.run([partial(double, 2)], plain)) == {0: 4}
 
 
@@ -130,7 +130,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to look at processes")
-def test_a_worker_ends_with_its_killed_parent(tmp_path):  # type: ignore[no-untyped-def]
+def test_a_worker_ends_with_its_killed_parent(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)
     parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)

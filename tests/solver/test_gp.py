@@ -18,13 +18,11 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.duality import certified_bound, proves_infeasible
 from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.gp.ipopt import solve_program
 from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.ranges import Propagator
-from ithaca.solver.gp.regions import region_program
-from ithaca.solver.gp.search import GpSearch
+from ithaca.solver.gp.ranges import Propagator, region_program
+from ithaca.solver.gp.search import GpSearch, certified_bound, proves_infeasible
 from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload

@@ -6,9 +6,8 @@ import pytest
 from ithaca.formulations.pyomo_model import design_model
 from ithaca.solver.gp.ipopt import Callbacks, solve_program
 from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.ranges import Propagator
-from ithaca.solver.gp.regions import region_program
-from ithaca.solver.nlp.pyomo_bridge import solve_pyomo
+from ithaca.solver.gp.ranges import Propagator, region_program
+from ithaca.solver.nlp.program import solve_pyomo
 from tests.lazy import pyo
 from tests.problems import MM_DATAFLOWS, mm_problem
 

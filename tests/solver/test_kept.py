@@ -14,9 +14,9 @@ from ithaca.formulations.algebra.expression import (
     maximum,
     minimum,
 )
-from ithaca.formulations.algebra.stored import Encoder, decoded
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.tables import frame, kept
+from ithaca.solver.tables.kept import Encoder, decoded
 from tests.problems import mm_problem
 
 PROBLEMS = [

@@ -18,8 +18,7 @@ from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.nlp.engine import STARTS, NlpSearch, solve_nlp, starting_points
-from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
-from ithaca.solver.nlp.pyomo_bridge import Tape, solve_pyomo
+from ithaca.solver.nlp.program import NonlinearProgram, Tape, quantity_ranges, solve_pyomo
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.lazy import pyo

@@ -1,9 +1,7 @@
 """Pyomo models with components of every kind: read right, or refused in one line, never left out
 of a proof."""
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -13,8 +11,6 @@ from tests.lazy import Lazy, pyo
 
 gdp, mpec = Lazy("pyomo.gdp"), Lazy("pyomo.mpec")
 dae, network, kernel = Lazy("pyomo.dae"), Lazy("pyomo.network"), Lazy("pyomo.kernel")
-
-Change = Callable[[Any], Any]
 
 
 def model():

@@ -34,7 +34,7 @@ def test_padding_loses_to_no_factors_that_divide():
     assert padded.value <= exact.value
     assert (
         padded.certificate.lower_bound <= solve_staged(published("simple", "gemm", "energy")).value
-    )  # type: ignore[operator]
+    )
 
 
 @pytest.mark.usefixtures("counted_time")
@@ -53,7 +53,7 @@ def test_padded_tiles_lose_to_no_tiles_that_divide():
         )
         for divisors, seconds in ((True, 1e-3), (False, 2e-3))
     )
-    assert padded.value <= exact.value  # type: ignore[operator]
+    assert padded.value <= exact.value
 
 
 def problem(extents, *, divisors, free):
@@ -79,7 +79,7 @@ def test_the_best_of_each_part_is_as_good_in_the_whole(extents):
         assert solution.configuration is not None
         own = whole.design.translated(part.design, solution.configuration)
         assert own is not None
-        assert found.value <= solution.value == whole.feasible_value(own)  # type: ignore[operator]
+        assert found.value <= solution.value == whole.feasible_value(own)
     course = ProofState(whole, widens=False)
     course.finish(SolveOptions())
     assert course.state.value == found.value  # the same where nothing is searched before
@@ -116,7 +116,7 @@ def test_every_layer_of_a_file_has_a_mapping_before_any_is_proven(tmp_path):
         rows.append(("conv", json.dumps(sizes), 1, json.dumps(tensors("conv", sizes, 1))))
     file = write(tmp_path / "layers.csv", ("kind", "extents", "stride", "tensors"), rows)
     found = ithaca.map(problems=file, arch=ASKED[1], edition=ASKED[3], time_limit=4e-3)
-    assert [each.value is not None for each in found.results] == [True] * 4  # type: ignore[union-attr]
+    assert [each.value is not None for each in found.results] == [True] * 4
 
 
 def test_rivals_of_several_keys_are_all_solved():

@@ -1,12 +1,9 @@
 """The front of small problems by enumerating every point, with none of the solver's parts."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.formulations.systolic.metrics import parse_objective
 from tests.solver.enumeration import objectives_of_all
-
-Vectors = NDArray[np.float64]
 
 
 def brute_front(problems, objectives):

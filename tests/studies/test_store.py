@@ -4,13 +4,11 @@ where that is asked for."""
 import json
 import os
 import stat
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
+from ithaca.files.caches import proving_code
 from ithaca.files.errors import InputError
-from ithaca.files.proving_code import proving_code
 from ithaca.files.seals import VARIABLE, own_key, seal
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.systolic.design import SpaceOptions
@@ -67,8 +65,6 @@ def without_lanes(document):
 
 
 LIES = [suboptimal, infeasible]
-
-Lie = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def change(path, lie, key=None):
@@ -184,10 +180,10 @@ def test_other_code_that_proves_finds_nothing_here(tmp_path, monkeypatch):
 
 def test_the_code_that_proves_is_what_its_sources_say(tmp_path, monkeypatch):
     import ithaca
-    from ithaca.files import proving_code as module
+    from ithaca.files import caches
 
     monkeypatch.setattr(ithaca, "__file__", str(tmp_path / "__init__.py"))
-    for layer in module.LAYERS:
+    for layer in caches.LAYERS:
         (tmp_path / layer).mkdir()
         (tmp_path / layer / "a.py").write_text(layer)
     compute = proving_code.__wrapped__

@@ -26,6 +26,7 @@ from ithaca.studies.marginal import marginal_values
 from ithaca.studies.store import Store, Trust, fingerprint
 from ithaca.studies.whatif import run_study
 from tests.problems import mm_problem
+from tests.studies.test_front import Stop
 
 DATAFLOWS = (("i", "j"), ("i", "k"))
 AXES = (
@@ -169,17 +170,6 @@ def test_an_empty_front_is_a_dataset_too(tmp_path):
     save_netcdf(front_dataset(front), tmp_path / "empty.nc")
     with xr.open_dataset(tmp_path / "empty.nc") as back:
         assert back.sizes["point"] == 0
-
-
-class Stop:
-    """Says stop once so many answers are in a folder."""
-
-    def __init__(self, folder, count):
-        self.folder = folder
-        self.count = count
-
-    def __call__(self):
-        return len(list(self.folder.glob("*.json"))) >= self.count
 
 
 @pytest.mark.parametrize("count", [1, 6])

@@ -9,8 +9,6 @@ import pytest
 from ithaca.workloads.bands import tiles_with_words, words_in
 from ithaca.workloads.densities import Banded, density_fields, read_densities
 
-Tile = list[list[int]]
-
 
 def cut(matrix, sides):
     """The tiles of a matrix; not those that its end cuts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.completion import files_from
-from ithaca.commands.tabled import show_list
+from ithaca.commands.listing import show_list
 from ithaca.files.numbers import number
 from ithaca.formulations.space import Quantity
 from ithaca.plugins.codesign.formulations.files import find_space, space_names

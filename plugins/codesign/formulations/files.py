@@ -28,8 +28,7 @@ from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, pars
 from ithaca.formulations.design import Metric
 from ithaca.formulations.documents import Document
 from ithaca.formulations.hardware.accelerator import Accelerator
-from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import AcceleratorKind
+from ithaca.formulations.hardware.kind import AcceleratorKind, Figure
 from ithaca.formulations.problem import read_objective
 from ithaca.formulations.region import TRIED, Region
 from ithaca.formulations.space import Link, Relation

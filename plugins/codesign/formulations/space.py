@@ -12,7 +12,7 @@ from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend
-from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.hardware.kind import Figure
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Link, Quantity
 

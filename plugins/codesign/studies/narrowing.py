@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.formulations.hardware.figure import Figure, moves
+from ithaca.formulations.hardware.kind import Figure, moves
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Quantity
 from ithaca.plugins.codesign.studies.question import CodesignQuestion

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from ithaca.commands.api.outputs import AsJson, TableFile
-from ithaca.commands.tabled import show_list
+from ithaca.commands.listing import show_list
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.library import architecture_names, find_architecture

@@ -15,13 +15,13 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.reading import is_there
-from ithaca.files.timeloop_files import TAGS, load_timeloop
+from ithaca.files.timeloop_files import load_timeloop
+from ithaca.files.timeloop_yaml import TAGS
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
 from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import About, AcceleratorKind
+from ithaca.formulations.hardware.kind import About, AcceleratorKind, Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of

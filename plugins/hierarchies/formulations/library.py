@@ -9,7 +9,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted, refuse
 from ithaca.files.numbers import number
 from ithaca.files.reading import is_there, packaged_names, packaged_text
-from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
+from ithaca.files.timeloop_yaml import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import (

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.plugins.peers.studies.libraries import optuna_trials, pymoo_generations
 from ithaca.plugins.peers.studies.methods import quiet

@@ -24,7 +24,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.peers.studies.evaluator import Evaluator, Scores

@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 
 from ithaca.files.errors import InputError
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.files.words import parse_choice
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports.parameters import ParameterSpace, Seeds, json_list, score
 
 #: Points outside the limits cost at least this, and at most twice: nevergrad clips beyond 5e20, and

@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports.parameters import ParameterSpace, Seeds
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports.parameters import ParameterSpace, Seeds, json_list, penalised
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.formulations.algebra.array_types import Integers
 from ithaca.plugins.seeds.exports.parameters import ParameterSpace, Seeds, json_list, score
 

@@ -57,7 +57,7 @@ def files(tmp_path):
 
 def test_the_shipped_space_divides_the_device():
     space = find_space("u250-arrays")
-    assert space.accelerator.sizes(space) == {  # type: ignore[attr-defined]
+    assert space.accelerator.sizes(space) == {
         "dsp": Fraction("8601.6") / 32,
         "bram18k": Fraction("3763.2") / 32,
         "bandwidth": Fraction("77") / 32,

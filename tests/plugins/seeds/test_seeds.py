@@ -189,12 +189,12 @@ def test_wrong_parameters_are_refused_by_name(seeds, change, told):
         if value is not None
     }
     with pytest.raises(InputError, match=told):
-        seeds.space.decode(given_)  # type: ignore[arg-type]
+        seeds.space.decode(given_)
 
 
 def test_whole_numbers_of_any_type_are_taken(seeds):
     as_floats = {name: np.float64(value) for name, value in seeds.parameters[0].items()}
-    assert seeds.space.decode(as_floats) == seeds.configurations[0]  # type: ignore[arg-type]
+    assert seeds.space.decode(as_floats) == seeds.configurations[0]
 
 
 def test_an_empty_design_space_is_refused():

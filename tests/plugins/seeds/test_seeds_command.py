@@ -1,7 +1,6 @@
 """``ithaca seed`` as a user meets it: files, exit status, and one clear line for bad input."""
 
 import json
-from collections.abc import Callable
 
 import pytest
 
@@ -14,9 +13,6 @@ from tests import command_line
 
 MM = ("mm", "-s", "i=16,j=16,k=16")
 ONE = (*MM, "--dataflow", "i,j")
-
-
-Ithaca = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ Each test skips where its tool is not installed (extra ``peers``).
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
-from ithaca.files.peer import peer
+from ithaca.files.extras import peer
 from ithaca.plugins.seeds.exports.diverse import diverse_configurations
 from ithaca.plugins.seeds.exports.for_nevergrad import (
     nevergrad_loss,
@@ -24,7 +23,6 @@ from ithaca.plugins.seeds.exports.for_optuna import optuna_objective, optuna_tex
 from ithaca.plugins.seeds.exports.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
 from ithaca.plugins.seeds.exports.parameters import (
     INFEASIBLE,
-    ParameterSpace,
     Seeds,
     parameter_space,
     penalised,
@@ -35,9 +33,6 @@ from tests.problems import mm_problem
 
 RUNS = range(3)
 BUDGET = 40
-
-#: A run of a tool: seeds and the tool's random seed → the points it evaluated, in order.
-Run = Callable[[ParameterSpace, Sequence[Mapping[str, int]], int], list[dict[str, int]]]
 
 
 @pytest.fixture(scope="module")

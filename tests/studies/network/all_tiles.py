@@ -82,10 +82,6 @@ WINDOWS = (
 )
 
 
-#: By level inside the outermost, of which there is one.
-Room = tuple[float, ...]
-
-
 @dataclass
 class Chain:
     """Nests, each of which reads what the one before writes."""
@@ -280,10 +276,6 @@ def rows_of(
         values.append(np.where(fits, own, inf))
         used.append(np.array([np.broadcast_to(words, (many,)) for words in whole]))
     return Rows(np.concatenate(values), np.concatenate(used, axis=1))
-
-
-#: By nest, tensors whose storage nodes are between shared loops, and the trips around each.
-Nodes = Mapping[int, tuple[tuple[str, tuple[int, ...]], ...]]
 
 
 def words_of(chain, number, tensor, trips):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,12 +15,9 @@ from ithaca.results.network import load_network_result, network_document
 from ithaca.results.table import network_table
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
-from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import RunOptions, conditions
 from ithaca.studies.store import Store
 from tests.studies.network.tiny import tiny_network, tiny_request
-
-Solve = Callable[..., NetworkResult]
 
 COLUMNS = [
     "layer",

@@ -38,9 +38,6 @@ from tests.studies.network.test_fused import BUDGETS
 from tests.studies.network.tiny import TINY, limited, tiny_request
 from tests.whole_spaces import every_row
 
-#: Energy and latency.
-Point = tuple[Fraction, Fraction]
-
 
 @cache
 def points(problem):

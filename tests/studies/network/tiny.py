@@ -1,9 +1,7 @@
 """A network of three tiny layers, and what is asked of it."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit
@@ -13,8 +11,6 @@ from tests.problems import array_question
 QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
 MODES = [(), ("--mode", "shared-dataflow"), ("--mode", "shared-array", "--layers", "mm")]
 
-#: Writes the result of the network, solved in some mode, and edited.
-Written = Callable[..., Path]
 
 TINY = """\
 name: tiny

@@ -14,8 +14,7 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import POSITIVE
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.figure import Figure
-from ithaca.formulations.hardware.kind import About, AcceleratorKind
+from ithaca.formulations.hardware.kind import About, AcceleratorKind, Figure
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.codesign.formulations.custom.design import CustomDesign
 from ithaca.plugins.codesign.formulations.custom.model import Model, ModelDocument, read_model

@@ -68,7 +68,7 @@ def test_proofs_are_what_enumeration_finds(seed):
             continue
         total = Fraction(0)
         for each in sizes:
-            options = costs(each, pes, l2_kb, bandwidth)  # type: ignore[arg-type]
+            options = costs(each, pes, l2_kb, bandwidth)
             if not options:
                 break
             total += min(

@@ -51,7 +51,7 @@ def test_an_accelerator_of_the_space():
     PEs."""
     space = find_space("hasco-gemm")
     point = dict(space.box.corner(high=True)) | {"side": 16, "banks": 3, "dataflow": 1}
-    found = space.accelerator.architecture_with(space.at(point))  # type: ignore[arg-type]
+    found = space.accelerator.architecture_with(space.at(point))
     assert [level.words for level in found.levels] == [None, 512 * 1024, 256 * 1024]
     assert all(level.word_bits == 8 for level in found.levels)
     assert (found.compute.mesh_x, found.compute.mesh_y) == (16, 16)
@@ -69,7 +69,7 @@ def test_an_accelerator_of_the_space():
         l2=Fraction(16),
         bandwidth=Fraction(6),
     )
-    cost = space.cost(point)  # type: ignore[arg-type]
+    cost = space.cost(point)
     assert cost == {"area": silicon.area, "power": silicon.power}
 
 
@@ -89,7 +89,7 @@ def test_optima_are_those_of_every_accelerator(name):
     }
     whole = find_space(name.partition(",")[0])
     if "," in name:
-        machine = replace(whole.accelerator, options=MappingOptions(off_chip=True))  # type: ignore[type-var]
+        machine = replace(whole.accelerator, options=MappingOptions(off_chip=True))
         whole = replace(whole, accelerator=machine)
         few |= {"bus_bits": (64, 128), "burst_bytes": (64, 128)}
     quantities = tuple(

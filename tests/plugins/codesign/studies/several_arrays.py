@@ -11,7 +11,6 @@ from math import prod
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.systolic.cost_model import evaluate
@@ -19,10 +18,6 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.quantities import ACCUMULATORS
 from tests.solver.enumeration import loop_points, packed, subset, tile_values
-
-#: Lanes by space loop, SIMD factor, packs.
-Hardware = tuple[int, ...]
-Rows = NDArray[np.float64]
 
 
 def points(problem, lanes):

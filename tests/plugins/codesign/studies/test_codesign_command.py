@@ -34,16 +34,16 @@ def grid(path, objective):
     found = {}
     for words, lanes in product((32, 64, 128), (1, 2, 4)):
         if 32 * lanes <= words:
-            figures = space.at({"buffer_words": words, "lanes": lanes})  # type: ignore[arg-type]
-            architecture = with_figures(space.accelerator.architecture, figures)  # type: ignore[attr-defined]
+            figures = space.at({"buffer_words": words, "lanes": lanes})
+            architecture = with_figures(space.accelerator.architecture, figures)
             best = library.map(
                 str(path.parent / "product.yaml"),
                 arch=architecture,
                 objective=objective,
                 divisors_only=True,
             )
-            assert best.value is not None  # type: ignore[union-attr]
-            found[words, lanes] = best.value  # type: ignore[union-attr]
+            assert best.value is not None
+            found[words, lanes] = best.value
     return found
 
 
@@ -99,10 +99,10 @@ def test_the_chosen_architecture_gives_the_same_optimum(answered, tmp_path):
         answered / "product.yaml", arch=tmp_path / "out/arch.yaml", divisors_only=True
     )
     result = library.load(answered / "r.json")
-    assert mapped.value == result.value  # type: ignore[union-attr]
+    assert mapped.value == result.value
     assert (tmp_path / "out/product/mapping.yaml").is_file()
-    again = library.map(answered / "product.yaml", arch=result.architecture, divisors_only=True)  # type: ignore[union-attr]
-    assert again.value == result.value  # type: ignore[union-attr]
+    again = library.map(answered / "product.yaml", arch=result.architecture, divisors_only=True)
+    assert again.value == result.value
 
 
 def test_what_more_would_buy_is_proven(answered):
@@ -269,7 +269,7 @@ def test_what_is_still_open_is_told_and_kept(answered, tmp_path):
     assert "nothing found before the search ended" in done.stderr
     result = library.load(tmp_path / "r.json")
     assert result.status == "unknown"
-    assert result.open[0].points == 9  # type: ignore[union-attr]
+    assert result.open[0].points == 9
     succeed("report", tmp_path / "r.json", "-o", tmp_path / "r.html")
     assert "No accelerator: nothing found" in ithaca("explain", tmp_path / "r.json").stdout
 

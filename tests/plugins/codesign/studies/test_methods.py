@@ -133,7 +133,7 @@ def test_explained_search_relieves_what_binds_step_by_step(space):
     assert (trace.best().value, trace.best().point) == (
         proven.best.values[0],
         {"buffer": 32, "bandwidth": 2, "lanes": 4},
-    )  # type: ignore[union-attr]
+    )
 
 
 def test_the_incumbent_weighs_the_objective_with_the_use_of_budgets(space):

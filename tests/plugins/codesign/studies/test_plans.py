@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from ithaca.formulations.question import Minimise
 from ithaca.plugins.codesign.studies.arrays.plans import ArrayLimits, Options, best_plan
 
-Fronts = dict[tuple[int, int], Options]
 CHOICES = st.lists(
     st.tuples(st.integers(1, 6), st.integers(0, 5), st.integers(0, 3), st.integers(-3, 9)),
     max_size=5,
@@ -98,7 +97,7 @@ def test_the_best_plan_is_the_best_of_all(
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), max_size=40))
 def test_a_front_has_all_that_nothing_is_as_good_as(rows):
     columns = [np.array([row[n] for row in rows], float) for n in range(4)]
-    front = Options(*columns, np.arange(len(rows))).front  # type: ignore[arg-type]
+    front = Options(*columns, np.arange(len(rows))).front
     found = list(zip(front.dsp, front.bram18k, front.bandwidth, front.value, strict=True))
     different = set(rows)
     best = {

@@ -98,7 +98,7 @@ def test_an_interrupted_order_says_what_is_left_of_it():
     whole = codesign(question).certificate
     for most in (100, 400, 800, 1200, 1600, 2400, 3200, 4800, 6400):
         steps = count()
-        options = SolveOptions(stop=lambda steps=steps, most=most: next(steps) > most)  # type: ignore[misc]
+        options = SolveOptions(stop=lambda steps=steps, most=most: next(steps) > most)
         part = codesign(question, CodesignOptions(options))
         if part.certificate.status is Status.OPTIMAL:
             then = part.certificate.then

@@ -34,7 +34,7 @@ def least(question, texts):
     the requirements, and by how much each of these is missed at least by itself."""
     space, best, missed = question.space, [], dict.fromkeys(texts, None)
     metric = question.objectives[0].text
-    ways = (False, True) if space.accelerator.both else (False,)  # type: ignore[attr-defined]
+    ways = (False, True) if space.accelerator.both else (False,)
     for values in product(*(quantity.values for quantity in space.quantities)):
         point = Configuration(dict(zip((q.name for q in space.quantities), values, strict=True)))
         if not all(rule.allows(point) for rule in space.rules):

@@ -10,7 +10,7 @@ import pytest
 
 from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.data_types import data_type
-from ithaca.formulations.problem import Limit, Problem
+from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, fixed
 from ithaca.formulations.systolic.systolic_array import Edition
@@ -25,8 +25,6 @@ from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 from tests.plugins.codesign.studies.several_arrays import least, pipelines
 from tests.problems import array_question
-
-Designs = list[list[tuple[Problem, int]]]
 
 FLOWS = {"mm": ("i", "j", "i,j", "i,k", "j,k"), "conv2d": ("o,r", "r,c", "o,c", "r,i", "r", "c")}
 

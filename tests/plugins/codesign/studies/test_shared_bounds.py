@@ -153,7 +153,7 @@ def test_several_arrays_are_bounded_whenever_a_search_ends(minimise):
     values, bounds, steps = 0, 0, 1
     while True:
         asked, limit = count(), steps
-        options = SolveOptions(stop=lambda asked=asked, limit=limit: next(asked) >= limit)  # type: ignore[misc]
+        options = SolveOptions(stop=lambda asked=asked, limit=limit: next(asked) >= limit)
         outcome = PipelineSearch([[(p, 1) for p in problems]], (0, 1), 2, minimise, options).run()
         assert outcome.lower_bound is None or outcome.lower_bound <= best
         assert outcome.value is None or outcome.value >= best

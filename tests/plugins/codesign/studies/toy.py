@@ -23,7 +23,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design, Metric
 from ithaca.formulations.family import Profile
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
-from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.hardware.kind import Figure
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.region import listed
 from ithaca.formulations.space import Axis, Link, Quantity, Relation, make_space
@@ -107,7 +107,7 @@ class ToyStage:
             Configuration({"t": t, "lanes": lanes})
             for t in range(1, problem.design.n + 1)
             for lanes in range(1, 5)
-        ]  # type: ignore[attr-defined]
+        ]
         values = [(problem.feasible_value(choice), choice) for choice in choices]
         self._known = sorted(
             ((v, c) for v, c in values if v is not None), key=lambda entry: entry[0]
@@ -142,7 +142,7 @@ class ToyAccelerator(Accelerator):
         """Four fifths of optima, or of a loss six; nothing of what speaks of energy."""
         if not self.quick or "energy" in objective.expression.symbols:
             return None
-        layers = (layer(known.design.n, known.design.k) for known in posed)  # type: ignore[attr-defined]
+        layers = (layer(known.design.n, known.design.k) for known in posed)
         stages = ([*map(ToyStage, self.problems(each, figures, objective))] for each in layers)
         least = (min(stage.least for stage in each) for each in stages)
         return [bound if bound == inf else Fraction(bound) for bound in least]
@@ -327,7 +327,7 @@ def _sums(question, figures, costs):
             tuple((w, tuple(fixed[objectives:])) for w in question.workloads),
         )
     }
-    ways = (False, True) if question.space.accelerator.both else (False,)  # type: ignore[attr-defined]
+    ways = (False, True) if question.space.accelerator.both else (False,)
     for work in question.works:
         n, k = work.nest.sizes.values()
         mappings = [m for steep in ways for m in enumerated(n, k, figures, steep=steep)]

@@ -53,7 +53,7 @@ def designs(architecture, nest, *, off_chip=False):
     options = MappingOptions(off_chip=off_chip)
     found = Setting(architecture, nest, "intrinsic", options).designs
     assert all(isinstance(design, IntrinsicDesign) for design in found)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def problem(design, text="latency", limits=()):

@@ -170,7 +170,7 @@ def check_with_limit(problem, seed):
     check(problem, seed)
     expected = enumerated(problem)
     if expected is not None:
-        output = problem.design.nest.output.tensor  # type: ignore[attr-defined]
+        output = problem.design.nest.output.tensor
         metric = random.Random(seed).choice(
             ("energy", "latency", "pes", f"L0.{output}.reads", "L0.energy")
         )

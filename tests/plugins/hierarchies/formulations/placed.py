@@ -125,14 +125,8 @@ SMALL_STATEMENTS = (
 )
 
 
-def random_case(rng):
-    """A small nest, and levels whose capacities bind."""
-    statement = rng.choice(SMALL_STATEMENTS)
-    loops = sorted({c for c in statement if c.islower()})
-    sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
-    while not 2 <= sum(map(len, map(primes, sizes.values()))) <= 4:
-        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
-    nest = nest_of(statement, sizes)
+def random_levels(rng, nest, most):
+    """Levels whose capacities bind, of which the one next to DRAM keeps at most so many tensors."""
     tensors = [access.tensor for access in nest.accesses]
     x = y = 1
     levels = [level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3)))]
@@ -142,11 +136,22 @@ def random_case(rng):
         made = level(
             name, rng.choice((3, 4, 6, 9, 14)), rng.randint(1, 9), rng.choice((None, 2)), x, y
         )
-        kept = frozenset(rng.sample(tensors, rng.randint(1, 2 if len(levels) > 1 else 3)))
+        kept = frozenset(rng.sample(tensors, rng.randint(1, 2 if len(levels) > 1 else most)))
         levels.append(Level(**{f: getattr(made, f) for f in made.__slots__} | {"keeps": kept}))
     if rng.random() < 0.5:
         x, y = x * rng.choice((2, 3)), y * rng.choice((1, 2))
-    return nest, Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
+    return Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
+
+
+def random_case(rng):
+    """A small nest, and levels whose capacities bind."""
+    statement = rng.choice(SMALL_STATEMENTS)
+    loops = sorted({c for c in statement if c.islower()})
+    sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+    while not 2 <= sum(map(len, map(primes, sizes.values()))) <= 4:
+        sizes = {loop: rng.choice((1, 2, 2, 3, 4)) for loop in loops}
+    nest = nest_of(statement, sizes)
+    return nest, random_levels(rng, nest, 3)
 
 
 def primes(number):

@@ -3,7 +3,7 @@
 import json
 from random import Random
 
-from ithaca.files.timeloop_files import MAX_DEPTH, TAGS
+from ithaca.files.timeloop_yaml import MAX_DEPTH, TAGS
 from ithaca.files.yaml_documents import parse_yaml
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of

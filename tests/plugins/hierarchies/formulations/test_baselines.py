@@ -47,7 +47,7 @@ def test_dataflows_keep_to_their_loops_and_lose(method, objective):
     assert optimum < found.value < 10 * optimum
     assert found.best is not None
     assert asked.feasible_value(found.best) == found.value
-    mapping = asked.design.mapping(found.best)  # type: ignore[attr-defined]
+    mapping = asked.design.mapping(found.best)
     spread = {
         loop for way in "xy" for loop, n in mapping.factors[Slot("GLB", way)].items() if n > 1
     }
@@ -62,8 +62,8 @@ def test_the_program_finds_a_mapping_that_fits_and_is_not_the_best():
     assert asked.feasible_value(found.best) == found.value
     optimum = solve_staged(asked).value
     assert optimum < found.value < 100 * optimum
-    mapping = asked.design.mapping(found.best)  # type: ignore[attr-defined]
-    assert mapping.padded(asked.design.nest) == asked.design.nest.sizes  # type: ignore[attr-defined]
+    mapping = asked.design.mapping(found.best)
+    assert mapping.padded(asked.design.nest) == asked.design.nest.sizes
 
 
 def test_products_have_no_rows_to_keep_and_machines_without_meshes_no_dataflows():

@@ -3,7 +3,6 @@ and paddings."""
 
 import json
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
@@ -31,8 +30,6 @@ from tests.plugins.hierarchies.formulations import test_dmazerunner_proofs, test
 from tests.plugins.hierarchies.formulations.cases import nest_of, random_architecture
 from tests.plugins.hierarchies.formulations.test_space import every_tiling
 from tests.whole_spaces import crossed, tables_of
-
-Columns = Mapping[str, np.ndarray]
 
 SMALL = (
     "O[i][j] += A[i][k] * B[k][j]",

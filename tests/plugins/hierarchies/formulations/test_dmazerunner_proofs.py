@@ -307,7 +307,7 @@ def test_baselines_are_no_better_than_the_optimum(method):
         SampleBudget(seconds=60) if method != "random" else SampleBudget(samples=3000),
     )
     assert trace.value > 6.844957e15
-    spread = {loop for loop in problem.design.nest.loops if trace.best[f"{loop}.SPM.x"] > 1}  # type: ignore[attr-defined]
+    spread = {loop for loop in problem.design.nest.loops if trace.best[f"{loop}.SPM.x"] > 1}
     most = {
         "output-stationary": {"Ox", "Oy"},
         "weight-stationary": {"M", "C"},
@@ -381,4 +381,4 @@ def test_all_published_layers_are_proven_with_padding(name):
             )
             assert solution.certificate.status is Status.OPTIMAL
             values[divisors_only] = solution.value
-        assert values[False] <= values[True]  # type: ignore[operator]
+        assert values[False] <= values[True]

@@ -224,7 +224,7 @@ def test_more_of_any_figure_never_hurts(seed):
         before is None
         or objective == "latency"
         or least(with_figures(machine, dict.fromkeys(names, Fraction(2000)))) > before
-    )  # type: ignore[operator]
+    )
 
 
 def vars_of(network):
@@ -276,7 +276,7 @@ def test_machines_without_networks_are_refused():
     with pytest.raises(InputError, match="has no field network; allowed in edition explainable"):
         ExplainableDesign(find_architecture("dmazerunner-256"), layer).machine  # noqa: B018
     with pytest.raises(InputError, match=r"network\.width is 0; allowed: a positive integer"):
-        replace(MACHINE, network=replace(MACHINE.network, width=0))  # type: ignore[type-var]
+        replace(MACHINE, network=replace(MACHINE.network, width=0))
 
 
 def test_the_space_is_the_papers_and_costs_what_its_file_says():

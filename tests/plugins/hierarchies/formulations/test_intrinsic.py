@@ -287,8 +287,8 @@ def test_a_larger_mesh_may_hurt_and_neither_dataflow_is_best():
             )
             for flow in (1, 2)
         ]
-    assert least[2][0] < least[2][1]  # type: ignore[operator]
-    assert least[64][0] > least[64][1]  # type: ignore[operator]
+    assert least[2][0] < least[2][1]
+    assert least[64][0] > least[64][1]
 
 
 # -- what a layer may run as ---------------------------------------------------------------------

@@ -155,7 +155,7 @@ def proven(monkeypatch, seed):
     check_with_limit(problem, seed)
     ended = solve_staged(problem)
     padded = solve_staged(
-        replace(problem, design=replace(problem.design, options=MappingOptions()))  # type: ignore[type-var]
+        replace(problem, design=replace(problem.design, options=MappingOptions()))
     )
     if padded.value is None:
         return False

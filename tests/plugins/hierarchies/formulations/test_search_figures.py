@@ -37,8 +37,8 @@ def test_the_padded_energy_of_a_product_is_proven():
 def test_levels_that_choose_what_they_keep_are_proven(layer, value):
     """The optima of earlier bounds, which took twice to three times as long."""
     problem = published("eyeriss", layer, "edp")
-    options = replace(problem.design.options, free_bypass=True)  # type: ignore[attr-defined]
-    problem = posed(replace(problem.design, options=options), "edp")  # type: ignore[arg-type]
+    options = replace(problem.design.options, free_bypass=True)
+    problem = posed(replace(problem.design, options=options), "edp")
     solution = solve_staged(problem)
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value == Fraction(value)
@@ -114,7 +114,7 @@ def test_a_time_limit_leaves_a_bound():
     stopped = solve_staged(
         problem, SolveOptions(stop=lambda: next(asked) > 100)
     ).certificate.lower_bound
-    assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value  # type: ignore[operator]
+    assert 2e14 < stopped <= solved("simple", "resnet18_l1", "edp").value
 
 
 def test_objectives_that_gain_from_more_energy_have_no_stage():

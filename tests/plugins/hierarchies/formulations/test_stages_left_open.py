@@ -114,7 +114,7 @@ def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module, name, mon
         bounds = known.certificate.lower_bound, answer.certificate.lower_bound
         assert answer.value == known.value
         assert None not in bounds
-        assert bounds[0] <= bounds[1] < answer.value  # type: ignore[operator]
+        assert bounds[0] <= bounds[1] < answer.value
         assert answer.certificate.termination is Termination.EXHAUSTED
 
 

@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.hardware.accelerator import Trend, Work
-from ithaca.formulations.hardware.figure import Figure
+from ithaca.formulations.hardware.kind import Figure
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.region import listed
 from ithaca.plugins.codesign.formulations.space import HardwareSpace

@@ -3,7 +3,6 @@ all places of all factors between all orders of storage nodes."""
 
 import re
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache, reduce
 from itertools import chain, combinations, pairwise
 from math import ceil, prod
@@ -16,7 +15,6 @@ import pytest
 from ithaca.formulations.algebra.expression import SYMBOLIC, Symbol, Symbols
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.bottleneck import bottleneck
-from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.plugins.hierarchies.formulations.uneven.model import Node
@@ -25,7 +23,7 @@ from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.nest import LoopNest
 from tests.command_line import refused, succeed
 from tests.plugins.hierarchies.formulations.cases import nest_of
-from tests.plugins.hierarchies.formulations.placed import GOLDEN, level
+from tests.plugins.hierarchies.formulations.placed import GOLDEN, random_levels
 from tests.plugins.hierarchies.formulations.test_uneven import problem
 
 STATEMENTS = (
@@ -232,19 +230,7 @@ def drawn(rng):
     while not 5 <= prod(sizes.values()) <= 45:
         sizes = {loop: rng.choice((1, 3, 3, 5, 5, 7)) for loop in loops}
     nest = nest_of(statement, sizes)
-    tensors = [access.tensor for access in nest.accesses]
-    x = y = 1
-    levels = [level("DRAM", None, rng.choice((20, 200)), rng.choice((None, 1, 3)))]
-    for name in ("Buffer", "RF")[: rng.randint(1, 2)]:
-        if rng.random() < 0.5:
-            x, y = x * rng.choice((1, 2)), y * rng.choice((1, 2, 3))
-        words = rng.choice((3, 4, 6, 9, 14))
-        made = level(name, words, rng.randint(1, 9), rng.choice((None, 2)), x, y)
-        kept = frozenset(rng.sample(tensors, rng.randint(1, 2)))
-        levels.append(Level(**{f: getattr(made, f) for f in made.__slots__} | {"keeps": kept}))
-    if rng.random() < 0.5:
-        x, y = x * rng.choice((2, 3)), y * rng.choice((1, 2))
-    return nest, Architecture("drawn", tuple(levels), Compute("mac", x * y, x, y, Fraction(1)))
+    return nest, random_levels(rng, nest, 2)
 
 
 def orders(design):

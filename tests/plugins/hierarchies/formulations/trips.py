@@ -1,6 +1,5 @@
 """The machine of the explainable edition, walked trip by trip, and all of its mappings."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations, product
@@ -10,9 +9,6 @@ from ithaca.plugins.hierarchies.formulations.architecture import OperandNetworks
 from ithaca.plugins.hierarchies.formulations.library import find_architecture
 
 MACHINE = find_architecture("explainable-edge")
-
-
-Factors = Mapping[str, tuple[int, int, int, int]]
 
 
 def small_machine(random):

@@ -1,6 +1,7 @@
 """Random configurations to be built, and folders of them."""
 
 import random
+import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd
@@ -18,6 +19,7 @@ from ithaca.formulations.systolic.quantities import extent
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.plugins.rtl.exports.folder import rtl_tool
+from ithaca.plugins.rtl.exports.tools import find_verilator
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.sparsity import BLOCKS, BlockSparsity
 from tests.plugins.rtl.formulations.test_two_level import two_level
@@ -208,3 +210,16 @@ def write_case(folder, case):
     files = rtl_tool(sum_bits).export(configuration)
     write_folder(folder, files)
     return files
+
+
+def lint(folder, *arrays):
+    """Hold Verilator to have nothing to say of a folder's modules, and of those of its array."""
+    root, binary = find_verilator() or ("", "")
+    library = sorted(str(path.relative_to(folder)) for path in folder.glob("*/*.sv"))
+    words = ["--lint-only", "--timing", "-Wall", "--top-module", "bench", "bench.sv"]
+    done = subprocess.run(
+        [binary, *words, *arrays, *library],
+        cwd=folder, env={"VERILATOR_ROOT": root}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert not done.returncode, done.stderr
+    assert "Warning" not in done.stderr

@@ -178,6 +178,6 @@ def test_the_host_says_what_goes_wrong(files, folder):
     with pytest.raises(SystemExit, match="memory answered with an error: tensors 10"):
         run(kernel, kernel.allocate, folder)
     kernel = Kernel(folder, product)
-    kernel.read = lambda register: 0  # type: ignore[method-assign]
+    kernel.read = lambda register: 0
     with pytest.raises(SystemExit, match="the array is not done after 0 s"):
         run(kernel, kernel.allocate, folder, seconds=0)

@@ -5,7 +5,6 @@ import json
 import random
 import shutil
 import subprocess
-from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,8 +31,6 @@ from tests.plugins.rtl.exports.cases import (
     random_case,
     two_level_case,
 )
-
-Files = Mapping[str, str]
 
 
 def shared():

@@ -182,7 +182,7 @@ def test_packages_are_the_blocks_of_the_tensor(seed):
 )
 def test_what_cannot_be_written_is_refused_with_the_reason(change, reason):
     chosen, _ = configuration("mm", "ij", 1)
-    (said,) = obstacles(replace(chosen, **change))  # type: ignore[arg-type]
+    (said,) = obstacles(replace(chosen, **change))
     assert re.match(reason, said)
 
 

@@ -28,7 +28,7 @@ class _Process:
             self.now = next(self.actions, None)
 
 
-def _actions(steps, runs):  # type: ignore[type-arg]
+def _actions(steps, runs):
     for step in steps:
         if isinstance(step, Repeat):
             for _ in range(step.times):
@@ -90,7 +90,7 @@ def run_stepping(network):
                 freed[fifo] += 1
             entering += loop.writes
             assert not isinstance(loop.interval, Fraction)
-            process.advance(cycle + int(loop.interval))  # type: ignore[arg-type]
+            process.advance(cycle + int(loop.interval))
             last = cycle
         for fifo in entering:
             held[fifo].append(cycle)

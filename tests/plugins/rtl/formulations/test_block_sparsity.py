@@ -244,7 +244,7 @@ def in_blocks(problem):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c[0]}-{','.join(c[2])}-{c[4]}" for c in CASES])
-def test_engines_find_the_optimum(case):  # type: ignore[type-arg]
+def test_engines_find_the_optimum(case):
     name, sizes, dataflow, edition, text, dtype, dsp, objective = case
     nest = sparse(workload(name, sizes), text)
     array = derive(nest, dataflow, nest.output.tensor, edition)

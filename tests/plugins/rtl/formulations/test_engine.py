@@ -222,7 +222,7 @@ def test_long_runs_take_no_longer_than_their_periods(rounds, stretch):
         ),
     ],
 )
-def test_networks_that_mean_nothing_are_refused(network, line):  # type: ignore[no-untyped-def]
+def test_networks_that_mean_nothing_are_refused(network, line):
     with pytest.raises(InputError) as caught:
         network()
     assert str(caught.value) == line

@@ -22,14 +22,14 @@ from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.channels import beside
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.design import SpaceOptions, Spans, SystolicDesign, fixed, systolic
-from ithaca.formulations.systolic.family import (
+from ithaca.formulations.systolic.documents import (
     ArrayDesignDocument,
-    ArraySetting,
     DesignSpaceDocument,
     RestrictionDocument,
     TechnologyDocument,
     TileFactorsDocument,
 )
+from ithaca.formulations.systolic.family import ArraySetting
 from ithaca.formulations.systolic.metrics import NAMES
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition

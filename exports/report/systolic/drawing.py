@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from ithaca.exports.charts.drawing import LINE, Box, Drawing
 from ithaca.exports.report.blocks import ChartFigure, Section
-from ithaca.exports.report.families.systolic_layout import (
+from ithaca.exports.report.systolic.layout import (
     Layout,
     PlacedModule,
     Side,

@@ -1,1 +1,0 @@
-"""Printers of a family's results where they are not like any other's: a module each."""

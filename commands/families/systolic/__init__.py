@@ -1,1 +1,0 @@
-"""Commands, and what they print, that are of this family alone."""

@@ -1,0 +1,1 @@
+"""Commands on systolic arrays, and what they print."""

@@ -1,1 +1,0 @@
-"""The documents of answers that are a family's own."""

@@ -1,1 +1,0 @@
-"""The documents of networks, by family: a module each."""

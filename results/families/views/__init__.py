@@ -1,1 +1,0 @@
-"""The views of answers of one family alone."""

@@ -1,1 +1,0 @@
-"""The views of answers with systolic arrays."""

@@ -1,0 +1,1 @@
+"""Documents, views and tables of answers with systolic arrays."""
