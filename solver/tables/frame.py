@@ -36,7 +36,6 @@ from ithaca.solver.options import never
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
-from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.kept import keep, recalled
 from ithaca.solver.tables.lowered import LoweredProblem, Signs
@@ -140,7 +139,7 @@ def bound_model(
         configurations_of(
             lowered.values, problem.space, [tree.table for tree in trees], lowered.limits
         ),
-        ExactBound(lowered.objective, trees),
+        lowered.objective,
     )
 
 
@@ -228,6 +227,7 @@ def lower(
     constraints = [*symbolic.constraints, *_rules(problem.space)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
+    relaxation.floors = [*_floors(expression for expression, bound in constraints if bound <= 0)]
     floors = () if instead else problem.floors
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, floors))
     bounds = [objective, *map(relaxation.lower, _constraints(symbolic, problem))]
@@ -241,6 +241,17 @@ def lower(
         bounds[0],
         used_columns(relaxation, frozenset(program.symbols)),
     )
+
+
+def _floors(rules: Iterable[Expression]) -> Iterator[tuple[dict[Expression, int], Expression]]:
+    """Products that rules n − c·Π f ≤ 0 keep from being less than n/c, with that. Nothing that is a
+    factor of such a product is part of what another is no less than."""
+    sides = [(needs, *split_coefficient(gains)) for needs, gains in map(gains_and_losses, rules)]
+    of = [(n / c, dict(p.factors)) for n, c, p in sides if c > 0 and isinstance(p, Product)]
+    parts = frozenset[str]().union(*(base.symbols for _, part in of for base in part))
+    for needs, part in of:
+        if needs.symbols and not needs.symbols & parts and min(part.values()) > 0:
+            yield part, needs
 
 
 def _limits(symbolic: SymbolicProblem, space: Space) -> Floats:
