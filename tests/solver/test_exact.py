@@ -287,10 +287,10 @@ def test_bounds_know_what_rules_want_of_products_of_tile_factors():
     assert solution.certificate.nodes < 10_000  # 50,000 and more without
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_two_engines_prove_the_same_where_rules_span_loops(seed):
     draw = random.Random(seed)
-    sizes = tuple(draw.choice((1, 2, 3, 5, 8, 12)) for _ in "ijk")
+    sizes = tuple(draw.choice((1, 2, 3, 5, 8)) for _ in "ijk")
     problem = mm_problem(
         *(sizes, ("i", "j"), "C", draw.choice(("cycle", "exact"))),
         dsp=str(draw.choice((17, 40, 120, 500))),
