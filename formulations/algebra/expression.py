@@ -34,11 +34,19 @@ class Expression:
         try:
             return self._hash
         except AttributeError:
-            value = hash(
-                (type(self).__name__, *(getattr(self, name) for name in self.__match_args__))
-            )
+            value = hash((type(self).__name__, self._key))
             object.__setattr__(self, "_hash", value)
             return value
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            type(self) is type(other) and hash(self) == hash(other) and self._key == other._key
+        )
+
+    @property
+    def _key(self) -> Any:
+        """The parts of the expression, but for the order of what is added or multiplied."""
+        return tuple(getattr(self, name) for name in self.__match_args__)
 
     def __add__(self, other: Operand) -> Expression:
         return add(self, other)
@@ -118,13 +126,11 @@ class Evaluation:
             self._known.pop(id(node), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Constant(Expression):
     """An exact rational number."""
 
     value: Fraction
-
-    __hash__ = Expression.__hash__
 
     def _value(self, at: Evaluation) -> Any:
         return at.numbers.number(self.value)
@@ -133,13 +139,11 @@ class Constant(Expression):
         return str(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Symbol(Expression):
     """A quantity, known by its name."""
 
     name: str
-
-    __hash__ = Expression.__hash__
 
     def _value(self, at: Evaluation) -> Any:
         return at.values[self.name]
@@ -148,13 +152,15 @@ class Symbol(Expression):
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sum(Expression):
     """A flat sum of two or more terms."""
 
     terms: tuple[Expression, ...]
 
-    __hash__ = Expression.__hash__
+    @property
+    def _key(self) -> Any:
+        return _unordered(self.terms)
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -170,14 +176,16 @@ class Sum(Expression):
         return " + ".join(str(t) for t in self.terms).replace("+ -", "- ")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Product(Expression):
     """A constant times powers of distinct bases, ``coefficient · Π base^exponent``."""
 
     coefficient: Fraction
     factors: tuple[tuple[Expression, int], ...]
 
-    __hash__ = Expression.__hash__
+    @property
+    def _key(self) -> Any:
+        return self.coefficient, _unordered(self.factors)
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -214,14 +222,12 @@ class Product(Expression):
         return "·".join(over) + "".join(f"/{u}" for u in under)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CeilingDivision(Expression):
     """The quotient of two expressions, rounded up: ``ceil(numerator / denominator)``."""
 
     numerator: Expression
     denominator: Expression
-
-    __hash__ = Expression.__hash__
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -234,11 +240,13 @@ class CeilingDivision(Expression):
         return f"ceil(({self.numerator})/({self.denominator}))"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Extreme(Expression):
     arguments: tuple[Expression, ...]
 
-    __hash__ = Expression.__hash__
+    @property
+    def _key(self) -> Any:
+        return _unordered(self.arguments)
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -263,6 +271,12 @@ class Minimum(_Extreme):
     """The smallest of its arguments."""
 
     __slots__ = ()
+
+
+def _unordered(parts: tuple[Any, ...]) -> Any:
+    """A key that is the same in any order; parts that repeat themselves keep theirs."""
+    own = frozenset(parts)
+    return own if len(own) == len(parts) else parts
 
 
 class Symbols(dict[str, Expression]):
@@ -312,16 +326,20 @@ def multiply(*values: Operand) -> Expression:
     powers: dict[Expression, int] = {}
     for value in values:
         node = as_expression(value)
+        own = UNIT
         if isinstance(node, Constant):
-            coefficient *= node.value
+            own = node.value
         elif isinstance(node, Product):
-            if node.coefficient is not UNIT:  # most are; arithmetic on fractions is slow
-                coefficient *= node.coefficient
+            own = node.coefficient
             for base, exponent in node.factors:
                 powers[base] = powers.get(base, 0) + exponent
         else:
             powers[node] = powers.get(node, 0) + 1
-    return _product(coefficient, tuple((b, e) for b, e in powers.items() if e))
+        if own is not UNIT:  # most are; arithmetic on fractions is slow
+            coefficient = own if coefficient is UNIT else coefficient * own
+    if 0 in powers.values():
+        return _product(coefficient, tuple((b, e) for b, e in powers.items() if e))
+    return _product(coefficient, tuple(powers.items()))
 
 
 def _product(coefficient: Fraction, factors: tuple[tuple[Expression, int], ...]) -> Expression:
@@ -336,6 +354,8 @@ def _product(coefficient: Fraction, factors: tuple[tuple[Expression, int], ...])
 def power(base: Operand, exponent: int) -> Expression:
     """Integer power of an expression; ``exponent`` may be negative."""
     node = as_expression(base)
+    if exponent == 1:
+        return node
     if isinstance(node, Constant):
         return Constant(node.value**exponent)
     coefficient, factors = (

@@ -331,12 +331,13 @@ class Search(TreeSearch, ProvingSearch):
 
         On a plateau every box is one: without this all its configurations would be tried.
         """
-        value, step, exact = self.state.value, self.model.step, self.model.exact_bound
+        value, step = self.state.value, self.model.step
         if value is None or not finer_than_floats(step, value - step):
             return nodes, bounds
         near = np.flatnonzero(may_be_tied(bounds[0], value - step))
         if not near.size:
             return nodes, bounds
+        exact = self.model.exact_bound
         # boxes that differ in axes without influence share a bound
         deciding, which = np.unique(nodes[exact.axes][:, near], axis=1, return_inverse=True)
         lows = [exact.of(column) for column in deciding.T.tolist()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from math import ceil, inf
 
@@ -15,16 +15,13 @@ from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.formulations.algebra.expression import (
     Expression,
-    Maximum,
     Product,
-    Sum,
     Symbol,
     add,
     gains_and_losses,
     maximum,
     minimum,
     multiply,
-    power,
     split_coefficient,
 )
 from ithaca.formulations.algebra.interval import Interval
@@ -36,7 +33,7 @@ from ithaca.solver.options import never
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
-from ithaca.solver.tables.exact_bound import ExactBound
+from ithaca.solver.tables.cuts import floors_of, with_cuts
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.kept import keep, recalled
 from ithaca.solver.tables.lowered import LoweredProblem, Signs
@@ -140,7 +137,7 @@ def bound_model(
         configurations_of(
             lowered.values, problem.space, [tree.table for tree in trees], lowered.limits
         ),
-        ExactBound(lowered.objective, trees),
+        lowered.objective,
     )
 
 
@@ -228,6 +225,7 @@ def lower(
     constraints = [*symbolic.constraints, *_rules(problem.space)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
+    relaxation.floors = [*floors_of(expression for expression, bound in constraints if bound <= 0)]
     floors = () if instead else problem.floors
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, floors))
     bounds = [objective, *map(relaxation.lower, _constraints(symbolic, problem))]
@@ -397,46 +395,3 @@ def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str
         if column.low or column.high:
             columns.setdefault(axis, []).append(column)
     return columns
-
-
-def with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:
-    """The objective's bound, strengthened by product cuts.
-
-    Where a constraint limits a product, g ≤ c, any nonnegative term f of the objective satisfies
-    f ≥ lower(f·g)/c. The product f·g regroups by axis and is often nearly constant: PE cycles times
-    PEs are the padded work of the nest, which no choice of lanes makes smaller.
-    """
-    resources = [
-        (expression, bound)
-        for expression, bound in symbolic.constraints
-        if isinstance(expression, Product)
-        and bound > 0
-        # products with a quotient would only multiply terms
-        and all(exponent > 0 for _, exponent in expression.factors)
-        and relaxation.nonnegative(expression)
-    ]
-
-    @cache
-    def bound(node: Expression) -> Expression:
-        if isinstance(node, Maximum):
-            return maximum(*(bound(a) for a in node.arguments))
-        if isinstance(node, Sum):
-            return add(*(bound(t) for t in node.terms))
-        lower = relaxation.lower(node)
-        if not isinstance(node, Product) or len(relaxation.axes(node)) < 2:
-            return lower
-        if relaxation.nonnegative(node):
-            return maximum(
-                lower, *(multiply(relaxation.lower(multiply(node, g)), 1 / c) for g, c in resources)
-            )
-        gain = -node
-        if relaxation.nonnegative(gain):
-            # what is gained by using a limited resource is limited with it: h = (h/g)·g ≤
-            # upper(h/g)·c
-            shares = [
-                (multiply(gain, power(g, -1)), c) for g, c in resources if relaxation.positive(g)
-            ]
-            return maximum(lower, *(multiply(relaxation.upper(share), -c) for share, c in shares))
-        return lower
-
-    return bound(symbolic.objective)

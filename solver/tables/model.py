@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
@@ -19,9 +22,11 @@ from ithaca.solver.tables.configurations import (
     configuration_of,
     exact_quantities,
 )
-from ithaca.solver.tables.exact_bound import ExactBound
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.tree import RowTree
+
+if TYPE_CHECKING:
+    from ithaca.solver.tables.exact_bound import ExactBound
 
 Nodes = NDArray[np.int32]
 
@@ -48,8 +53,15 @@ class BoundModel:
     """All objective values are multiples of it; 0 if unknown."""
     configurations: Configurations
     """Values single configurations."""
-    exact_bound: ExactBound
-    """The objective's bound without rounding, box by box."""
+    objective: Expression
+    """The objective's bound over column statistics."""
+
+    @cached_property
+    def exact_bound(self) -> ExactBound:
+        """The objective's bound without rounding, box by box."""
+        from ithaca.solver.tables.exact_bound import ExactBound
+
+        return ExactBound(self.objective, self.trees)
 
     @property
     def counts(self) -> list[int]:

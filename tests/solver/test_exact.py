@@ -13,6 +13,7 @@ from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
+from ithaca.solver.enumeration.engine import solve_enumeration
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.infeasibility import shortfalls, why_infeasible
@@ -277,6 +278,28 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them():
         bounds, possible = model.bound(nodes)
         assert np.all((bounds <= values * (1 + 1e-12)) | ~feasible)
         assert np.all(possible | ~feasible)
+
+
+def test_bounds_know_what_rules_want_of_products_of_tile_factors():
+    # sums in fp32 wait for each other: t2_i t2_j >= 8 SIMD, which no row of one loop says
+    solution = solve_exact(mm_problem((64, 64, 64), edition="cycle"))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.certificate.nodes < 10_000  # 50,000 and more without
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_engines_prove_the_same_where_rules_span_loops(seed):
+    draw = random.Random(seed)
+    sizes = tuple(draw.choice((1, 2, 3, 5, 8)) for _ in "ijk")
+    problem = mm_problem(
+        *(sizes, ("i", "j"), "C", draw.choice(("cycle", "exact"))),
+        dsp=str(draw.choice((17, 40, 120, 500))),
+        bram18k=str(draw.choice((6, 20, 100))),
+        objective=draw.choice(("latency", "edp", "2*latency - off_chip_words/3 + dsp")),
+    )
+    one, other = solve_exact(problem), solve_enumeration(problem, SolveOptions())
+    assert one.value == other.value
+    assert one.certificate.status is other.certificate.status
 
 
 @pytest.mark.parametrize(
