@@ -127,7 +127,8 @@ def pyomo_text(problem: Problem) -> str:
         """An expression of Pyomo, whose text is Python but for what its names are."""
 
         def known(match: re.Match[str]) -> str:
-            owner = "" if match[2] is None else f'["{match[2]}"]'
+            own = (match[2] or "").strip("'")  # Pyomo quotes owners with a point
+            owner = "" if match[2] is None else f'["{own}"]'
             return f"m.{match[1]}{owner}"
 
         return name.sub(known, str(expression))

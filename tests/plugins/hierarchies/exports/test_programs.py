@@ -60,9 +60,18 @@ def test_mappings_are_exported_and_read_back(tmp_path):
     assert least_of_cpsat(result.best) == ("OPTIMAL", pytest.approx(float(result.value)))
     line = succeed("programs", *words, "--to", "nl", "-o", str(tmp_path / "unsolved")).stdout
     assert "the 1 program of the question, unsolved" in line
-    names = (name.replace(".", "[", 1) + "]" for name in result.best.configuration)
-    values = result.best.configuration.values()
-    lines = [f"{name} {value}" for name, value in zip(names, values, strict=True)]
-    (tmp_path / "s.sol").write_text("\n".join(lines))
-    printed = succeed("evaluate", str(path), "--points", str(tmp_path / "s.sol")).stdout
-    assert "yes" in printed
+    names = {}
+    exec((tmp_path / "pyomo" / "model.py").read_text(), names)
+    built, own = names["build"](), integer_model(result.best.problem)
+    set_configuration(own, result.best.configuration)
+    for variable in own.component_data_objects(pyo.Var):
+        built.find_component(variable.name).set_value(variable.value)
+    assert pyo.value(built.objective) == result.value
+    for form in ("{}['{}']", "{}(_{}_)"):  # of names as solvers of .nl and .mps write them
+        lines = (
+            f"{form.format(*name.split('.', 1))} {value}"
+            for name, value in result.best.configuration.items()
+        )
+        (tmp_path / "s.sol").write_text("\n".join(lines))
+        printed = succeed("evaluate", str(path), "--points", str(tmp_path / "s.sol")).stdout
+        assert "yes" in printed
