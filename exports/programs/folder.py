@@ -15,6 +15,8 @@ from ithaca.exports.configuration import Tool
 from ithaca.exports.programs.formulas import functions_text, latex_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.templates import templates_of
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.pyomo_model import Model
 from ithaca.solver.solution import Solution
@@ -84,12 +86,32 @@ def program_texts(solution: Solution, ending: str) -> dict[str, str]:
         return {each.name: each.read_text() for each in sorted(Path(folder).iterdir())}
 
 
-def cpsat_text(problem: Problem) -> str:
-    """A program as CP-SAT takes it, as text of its protocol buffer."""
+def cpsat_text(solution: Solution) -> str:
+    """A program as CP-SAT takes it, as text of its protocol buffer: minimised is the objective, or
+    of one that is a quotient a/b, where v is its known value, a - v*b, which is 0 at the least.
+
+    Raises `InputError` if no value of a quotient is known.
+    """
+    from ortools.sat.python import cp_model
+
     from ithaca.solver.cpsat.model import build_integer_model
 
-    built = build_integer_model(problem)
-    return "" if built is None else str(built.model.proto)
+    built = build_integer_model(solution.problem)
+    if built is None:  # an axis has no rows
+        empty = cp_model.CpModel()
+        empty.add_bool_or([])
+        return str(empty.proto)
+    value = Fraction(0) if built.objective.under.is_constant else solution.value
+    if value is None:
+        raise InputError(
+            f"objective {quoted(solution.problem.objective.text)} is a quotient, which CP-SAT "
+            "minimises from a known value alone; allowed: ithaca export of a result, or another "
+            "format"
+        )
+    aim = built.aim(value, at_most=False)
+    stated = built.model.proto.objective
+    stated.scaling_factor, stated.offset = float(aim.step), float(aim.constant / aim.step)
+    return str(built.model.proto)
 
 
 def pyomo_text(problem: Problem) -> str:
@@ -98,13 +120,14 @@ def pyomo_text(problem: Problem) -> str:
 
     model = integer_model(problem)
     parts = {each.name: each for each in model.component_objects((pyo.Var, pyo.Expression))}
-    name = re.compile(rf"\b({'|'.join(sorted(parts, key=len, reverse=True))})\b(?:\[([^\]]+)\])?")
+    name = re.compile(rf"\b({'|'.join(sorted(parts, key=len, reverse=True))})\b(?:\[([^\]]*)\])?")
 
     def spell(expression: Any) -> str:
         """An expression of Pyomo, whose text is Python but for what its names are."""
 
         def known(match: re.Match[str]) -> str:
-            owner = "" if match[2] is None else f'["{match[2]}"]'
+            own = (match[2] or "").strip("'")  # Pyomo quotes owners with a point
+            owner = "" if match[2] is None else f'["{own}"]'
             return f"m.{match[1]}{owner}"
 
         return name.sub(known, str(expression))
@@ -173,6 +196,6 @@ LP = _tool(lambda solution: program_texts(solution, "lp"))
 MPS = _tool(lambda solution: program_texts(solution, "mps"))
 GAMS = _tool(lambda solution: program_texts(solution, "gms"))
 BAR = _tool(lambda solution: program_texts(solution, "bar"))
-CPSAT = _tool(lambda solution: {f"{STEM}.pbtxt": cpsat_text(solution.problem)})
+CPSAT = _tool(lambda solution: {f"{STEM}.pbtxt": cpsat_text(solution)})
 LATEX = _tool(lambda solution: {f"{STEM}.tex": latex_text(solution.problem)})
 PYTHON = _tool(lambda solution: {f"{STEM}.py": functions_text(solution.problem)})

@@ -346,6 +346,8 @@ class _Builder:
         quotient = multiply(whole, power(under, -1))
         if quotient not in self.known:
             span = self.span(quotient)
+            self.value(whole)  # first what the quotient follows from
+            self.value(under)
             variable = self._new("ratio", span)
             self.known[quotient] = variable
             self._follows(variable, lambda: self._at(whole) / self._at(under))

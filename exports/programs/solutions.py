@@ -25,7 +25,7 @@ TOLERANCE = 1e-4
 
 _NUMBER = r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?"
 _LINE = re.compile(
-    rf"\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),]*)(?:\s*[:=]\s*|\s+)({_NUMBER})(?:\s|$)"
+    rf"\s*(?:\*\*\s*)?(?:[0-9]+\s+)?([A-Za-z][\w.\[\](),']*)(?:\s*[:=]\s*|\s+)({_NUMBER})(?:\s|$)"
 )
 _TAG, _ATTRIBUTE = re.compile(r"<[^<>]*>"), re.compile(r'(?<!\w)(name|value)="([^"<>]*)"')
 
@@ -78,7 +78,7 @@ def configurations_of(
 
 def _plain(name: str) -> str:
     """A name as writers of programs may change it."""
-    return re.sub(r"\W+", "_", name).strip("_")
+    return re.sub(r"[\W_]+", "_", name).strip("_")
 
 
 def _of_model(model: Any) -> Iterator[tuple[str, float]]:

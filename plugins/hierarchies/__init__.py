@@ -18,7 +18,13 @@ PLUGIN = Plugin(
             "gemmini": f"{_HERE}.exports.gemmini.folder:GEMMINI",
             "tensorlib": f"{_HERE}.exports.tensorlib.folder:TENSORLIB",
         },
-        "tools of families": {"spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS"},
+        "tools of families": {
+            "spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS",
+            **{
+                f"spatial {name.lower()}": f"ithaca.exports.programs.folder:{name}"
+                for name in ("PYOMO", "NL", "LP", "MPS", "GAMS", "BAR", "CPSAT", "LATEX", "PYTHON")
+            },
+        },
         "points": {"spatial": f"{_HERE}.commands.points"},
         "readers": {
             "match": f"{_HERE}.commands.matching:read_matches",

@@ -4,6 +4,7 @@ import random
 import re
 import time
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from latex2mathml.converter import convert
 
 import ithaca
 from ithaca.commands.api.loading import load
+from ithaca.exports.programs.folder import cpsat_text, program_texts, pyomo_text
 from ithaca.exports.programs.formulas import PYTHON, functions_text, latex_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.programs.solutions import _of_file
@@ -197,7 +199,42 @@ def test_programs_of_cpsat_have_names(result, tmp_path):
     assert any(name.startswith("product(") for name in names)
     model = cp_model.CpModel()
     model.proto.parse_text_format(text)
-    assert cp_model.CpSolver().solve(model) == cp_model.OPTIMAL
+    solver = cp_model.CpSolver()
+    assert solver.solve(model) == cp_model.OPTIMAL
+    assert solver.objective_value == pytest.approx(float(load(result).value))
+
+
+def least_of_cpsat(solution):
+    """The status and the value that CP-SAT finds for a program."""
+    from ortools.sat.python import cp_model
+
+    model, solver = cp_model.CpModel(), cp_model.CpSolver()
+    model.proto.parse_text_format(cpsat_text(solution))
+    solver.parameters.num_workers = 1
+    return solver.status_name(solver.solve(model)), solver.objective_value
+
+
+def test_cpsat_minimises_the_objective():
+    question = {"i": 3, "j": 2, "k": 2, "dataflow": "i,k", "edition": "odyssey"}
+    for objective in ("latency", "latency/7 - dsp + 1/3"):
+        best = ithaca.solve("mm", **question, objective=objective).best
+        assert least_of_cpsat(best) == ("OPTIMAL", pytest.approx(float(best.value)))
+    quotient = ithaca.solve("mm", **question, objective="latency/dsp").best
+    assert least_of_cpsat(quotient) == ("OPTIMAL", pytest.approx(0))  # its excess over the optimum
+    with pytest.raises(InputError, match="objective 'latency/dsp' is a quotient, which CP-SAT"):
+        cpsat_text(replace(quotient, configuration=None, value=None))
+
+
+@pytest.mark.ci
+def test_programs_of_parts_and_of_extremes_within_quotients_are_written():
+    """The total of a metric beside one part of it; a ratio whose dividend has a maximum."""
+    rule = {"require": ["bram18k.A_IO_L2_in <= 40"]}
+    own = ithaca.solve("mm", i=3, j=2, k=2, dataflow="i,j", permutation="C", **rule).best
+    names = {}
+    exec(pyomo_text(own.problem), names)
+    assert len(names["build"]().bram18k) == 2
+    most = ithaca.solve("mm", i=2, j=2, k=2, dataflow="i,k", objective="throughput").best
+    assert "ENDATA" in program_texts(most, "mps")["model.mps"]
 
 
 @pytest.mark.slow
