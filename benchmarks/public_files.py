@@ -6,7 +6,7 @@ and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of 
 that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Templates take
 in files of the repository that they are in (a folder in FOLDER). Networks are
 told by what they hold: models of ONNX with products or convolutions (those of FINN, QONNX and Brevitas by
-their domains), topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
+their domains), Keras models in archives and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
 
 ``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``
@@ -22,6 +22,7 @@ that is not in the list counts as read by it.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -40,6 +41,7 @@ from ithaca.plugins.hierarchies.formulations.mapper_files import (
     read_mapper_files,
 )
 from ithaca.plugins.hierarchies.formulations.points import load_points
+from ithaca.plugins.keras.workloads.source import is_model
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 
@@ -107,6 +109,8 @@ def network_kind(path: Path) -> str:
     if ending == ".onnx":
         import onnx
 
+        if path.read_bytes()[:24] == b"version https://git-lfs.":  # its content is elsewhere
+            return ""
         model = onnx.load(path, load_external_data=False)
         nodes = [*model.graph.node, *(node for each in model.functions for node in each.node)]
         if not any(name in node.op_type for node in nodes for name in PRODUCTS):
@@ -115,7 +119,16 @@ def network_kind(path: Path) -> str:
         return (
             "ONNX of FINN, QONNX" if any(re.search("finn|brevitas", d) for d in domains) else "ONNX"
         )
+    if ending == ".keras":
+        return "Keras"
+    if ending not in (".m", ".csv", ".yaml", ".yml", ".json"):
+        return ""
     text = path.read_text(errors="replace")
+    if ending == ".json":
+        try:
+            return "Keras" if is_model(json.loads(text)) else ""
+        except ValueError:
+            return ""
     if ending == ".m":
         return "MAESTRO" if re.search(r"^\s*Layer\b", text, re.M) else ""
     if ending == ".csv":

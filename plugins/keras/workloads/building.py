@@ -220,8 +220,12 @@ class _Builder:
             return (first, *([first] if merged == "none" else []), *states * times)
         other = other_layer(kind, config, inputs)
         if other is None:
-            self._leave_out(kind, OmissionKind.UNSUPPORTED, name, "no kernel is known for it")
-            return ()
+            own = kind == "Lambda"
+            reason = "code of its own, which is not run" if own else "no kernel is known for it"
+            self._leave_out(kind, OmissionKind.UNSUPPORTED, name, reason)
+            stated = config.values.get("output_shape") if own else None
+            shape = extents(stated) if isinstance(stated, list) else None
+            return () if shape is None else ((inputs[0][0], *shape),)
         shape, what = other
         self._leave_out(kind, what, name)
         return (shape,)

@@ -139,6 +139,21 @@ def test_models_of_keras_3_attend_and_pass_what_is_unknown_by_its_shape(tmp_path
     assert "is taken for a model of Keras" in done.stderr.replace("\n      ", " ")
 
 
+def test_lambdas_are_not_run_and_pass_by_the_shape_that_they_state(tmp_path):
+    def model(**config):
+        code = layer("Lambda", "code", function=["4wEA", None, None], **config)
+        top = layer("Dense", "top", units=2)
+        return chain(layer("Dense", "first", units=4), code, top, shape=(6,))
+
+    network = read(tmp_path, model(output_shape=[9]))
+    assert counts(network) == [6 * 4, 9 * 2]
+    (missing,) = network.omissions(OmissionKind.UNSUPPORTED)
+    assert missing.reason == "code of its own, which is not run"
+    network = read(tmp_path, model())
+    assert counts(network) == [6 * 4]
+    assert network.omissions(OmissionKind.UNSUPPORTED)[1].reason == "shape of its input is unknown"
+
+
 def test_models_within_models_and_around_layers_are_read(tmp_path):
     inner = {
         "layers": [
