@@ -144,7 +144,7 @@ class _Builder:
                 known[tensor] = extents([first, *stated[1:]])
         reads = Counter(tensor for call in graph.calls for tensor in call.reads)
         reads.update(graph.outputs)
-        written: dict[Tensor, str] = {}
+        writers: dict[Tensor, str] = {}
         numbers = Counter(call.layer for call in graph.calls)
         for call in graph.calls:
             self.calls += 1
@@ -157,7 +157,7 @@ class _Builder:
             again = f":{call.number}" if numbers[call.layer] > 1 else ""
             name = escaped(f"{prefix}{call.layer}{again}")
             alone = call.reads[0] if call.reads and reads[call.reads[0]] == 1 else None
-            whole = bool(self.runs) and written.get(alone or own) == self.runs[-1].source
+            whole = bool(self.runs) and writers.get(alone or own) == self.runs[-1].source
             before = len(self.runs)
             shapes = [known.get(tensor) for tensor in call.reads]
             made = self._call(call.kind, call.config, shapes, name, depth)
@@ -168,9 +168,9 @@ class _Builder:
                 last = self.runs[-1]
                 follows = whole and call.kind not in (*MODELS, "TimeDistributed")
                 self.runs[-1] = LayerRun(last.source, last.nest, last.count, follows)
-                written[own] = last.source
-            elif len(self.runs) == before and call.kind in PASSING and alone in written:
-                written[own] = written[alone]
+                writers[own] = last.source
+            elif len(self.runs) == before and call.kind in PASSING and alone in writers:
+                writers[own] = writers[alone]
         return tuple(known.get(tensor) for tensor in graph.outputs)
 
     def _call(

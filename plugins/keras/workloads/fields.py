@@ -57,7 +57,17 @@ class Fields:
         return [whole(each, name, 1) for each in several]
 
     def text(self, name: str, default: str, allowed: Sequence[str] = ()) -> str:
-        """A word, perhaps one of those allowed."""
+        """A word in lower case, or its default value where none is stated.
+
+        Parameters
+        ----------
+        name : str
+            Name of the field.
+        default : str
+            What stands for it where it is missing or null.
+        allowed : sequence of str, optional
+            Words that it may be; any by default.
+        """
         value = self.values.get(name)
         word = default if value is None else value
         if not isinstance(word, str) or (allowed and word.lower() not in allowed):
@@ -83,7 +93,17 @@ class Fields:
 
 
 def whole(value: object, name: str, least: int) -> int:
-    """An integer of a configuration."""
+    """An integer of a configuration.
+
+    Parameters
+    ----------
+    value : object
+        What the configuration states.
+    name : str
+        Name of the field.
+    least : int
+        The least integer that is allowed.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
         allowed = "a positive integer" if least == 1 else f"an integer from {least}"
         raise InputError(f"{name} is {quoted(value)}; allowed: {allowed}")

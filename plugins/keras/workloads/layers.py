@@ -75,7 +75,17 @@ def _einsum_dense(config: Fields, shapes: Sequence[Shape]) -> Made:
 
 
 def split(config: Fields, shape: Shape, dimensions: int) -> tuple[int, int, list[int]]:
-    """Batch, channels and map of a tensor."""
+    """Batch, channels and map of a tensor.
+
+    Parameters
+    ----------
+    config : Fields
+        The configuration of its layer.
+    shape : tuple of int
+        Its shape.
+    dimensions : int
+        Dimensions of the map.
+    """
     if len(shape) != dimensions + 2:
         raise InputError(f"an input of {len(shape)} dimensions; allowed: {dimensions + 2}")
     batch, *rest = shape
@@ -83,14 +93,32 @@ def split(config: Fields, shape: Shape, dimensions: int) -> tuple[int, int, list
 
 
 def joined(config: Fields, batch: int, channels: int, image: Sequence[int]) -> Shape:
-    """The shape of a tensor of a batch, channels and a map."""
+    """The shape of a tensor of a batch, channels and a map.
+
+    Parameters
+    ----------
+    config : Fields
+        The configuration of its layer.
+    batch, channels : int
+        Images, and channels of each.
+    image : sequence of int
+        Extents of the map.
+    """
     return (batch, channels, *image) if config.first else (batch, *image, channels)
 
 
 def slid(
     config: Fields, image: Sequence[int], window: Sequence[int], strides: Sequence[int]
 ) -> list[Axis]:
-    """The places of a window on a map, by its padding."""
+    """The places of a window on a map, by its padding.
+
+    Parameters
+    ----------
+    config : Fields
+        The configuration of the layer.
+    image, window, strides : sequence of int
+        Extents of the map and of the window, and steps, along each dimension.
+    """
     dilations = config.each("dilation_rate", len(image), 1)
     mode = config.text("padding", "valid", ("valid", "same", "causal"))
     axes = []

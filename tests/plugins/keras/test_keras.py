@@ -114,7 +114,7 @@ def tensor(name, shape):
 
 
 def test_models_of_keras_3_attend_and_pass_what_is_unknown_by_its_shape(tmp_path):
-    """Also from an archive, whose weights are not looked at."""
+    """An archive is the same network, and its weights are not looked at."""
     start = layer("InputLayer", "image", batch_shape=[None, 6, 8])
     heads = layer("MultiHeadAttention", "heads", num_heads=2, key_dim=3)
     own = tensor("image", [None, 6, 8])
