@@ -22,7 +22,6 @@ that is not in the list counts as read by it.
 from __future__ import annotations
 
 import csv
-import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -41,7 +40,6 @@ from ithaca.plugins.hierarchies.formulations.mapper_files import (
     read_mapper_files,
 )
 from ithaca.plugins.hierarchies.formulations.points import load_points
-from ithaca.plugins.keras.workloads.source import is_model
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 
@@ -125,10 +123,8 @@ def network_kind(path: Path) -> str:
         return ""
     text = path.read_text(errors="replace")
     if ending == ".json":
-        try:
-            return "Keras" if is_model(json.loads(text)) else ""
-        except ValueError:
-            return ""
+        model = re.search(r'"class_name": *"(Sequential|Functional|Model)"', text)
+        return "Keras" if model and '"layers"' in text else ""
     if ending == ".m":
         return "MAESTRO" if re.search(r"^\s*Layer\b", text, re.M) else ""
     if ending == ".csv":
