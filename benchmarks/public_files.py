@@ -6,7 +6,7 @@ and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of 
 that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Templates take
 in files of the repository that they are in (a folder in FOLDER). Networks are
 told by what they hold: models of ONNX with products or convolutions (those of FINN, QONNX and Brevitas by
-their domains), topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
+their domains), Keras models in archives and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
 
 ``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``
@@ -107,6 +107,8 @@ def network_kind(path: Path) -> str:
     if ending == ".onnx":
         import onnx
 
+        if path.read_bytes()[:24] == b"version https://git-lfs.":  # its content is elsewhere
+            return ""
         model = onnx.load(path, load_external_data=False)
         nodes = [*model.graph.node, *(node for each in model.functions for node in each.node)]
         if not any(name in node.op_type for node in nodes for name in PRODUCTS):
@@ -115,7 +117,14 @@ def network_kind(path: Path) -> str:
         return (
             "ONNX of FINN, QONNX" if any(re.search("finn|brevitas", d) for d in domains) else "ONNX"
         )
+    if ending == ".keras":
+        return "Keras"
+    if ending not in (".m", ".csv", ".yaml", ".yml", ".json"):
+        return ""
     text = path.read_text(errors="replace")
+    if ending == ".json":
+        model = re.search(r'"class_name": *"(Sequential|Functional|Model)"', text)
+        return "Keras" if model and '"layers"' in text else ""
     if ending == ".m":
         return "MAESTRO" if re.search(r"^\s*Layer\b", text, re.M) else ""
     if ending == ".csv":

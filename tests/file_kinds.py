@@ -110,6 +110,26 @@ BUILT = json.dumps(
     }
 )
 
+KERAS = json.dumps(
+    {
+        "class_name": "Functional",
+        "config": {
+            "layers": [
+                {"class_name": "InputLayer", "name": "x", "config": {"batch_shape": [None, 6, 3]}}
+                | {"inbound_nodes": []},
+                {"class_name": "Conv1D", "name": "c", "config": {"filters": 4, "kernel_size": [3]}}
+                | {"inbound_nodes": [[["x", 0, 0, {}]]]},
+                {"class_name": "GRU", "name": "g", "config": {"units": 2, "return_sequences": True}}
+                | {"inbound_nodes": [[["c", 0, 0, {}]]]},
+                {"class_name": "Reshape", "name": "r", "config": {"target_shape": [2, -1]}}
+                | {"inbound_nodes": [[["g", 0, 0, {}]]]},
+            ],
+            "input_layers": [["x", 0, 0]],
+            "output_layers": [["r", 0, 0]],
+        },
+    }
+)
+
 MAPPING = """
 mapping:
 - {target: DRAM, type: temporal, factors: M=2 C=1 P=1 R=1, permutation: RPCM}
@@ -319,6 +339,7 @@ def kinds():
                 ),
                 lambda path: find_network(str(path)),
             ),
+            Kind("Keras model", ".json", (KERAS,), lambda path: find_network(str(path))),
             Kind(
                 "configuration",
                 ".yaml",

@@ -126,6 +126,13 @@ def problem_nest(document: Any, where: object) -> LoopNest:
     spaces = [space.name for space in shape.data_spaces]
     formats = _formats(numbers, spaces, where)
     names = (*shape.dimensions, *coefficients)
+    for what, each in (("dimension or coefficient", names), ("data space", spaces)):
+        if bad := next((name for name in each if not re.fullmatch(r"[A-Za-z_]\w*", name)), None):
+            raise refuse(
+                where,
+                f"{what} is {quoted(bad)}; allowed: letters, digits and underscores, a digit not "
+                "first",
+            )
     for name in (name for name in numbers if name not in names):
         hint = meant(name, names) if len(unread) < MAX_HINTED else ""
         unread.append(f"instance.{name}{hint}")

@@ -38,8 +38,7 @@ def network(
         Argument(
             metavar="NAME|FILE",
             help="A network that comes with Ithaca, or a file: "
-            f"{network_files()}, or config.json of a model. One machine runs several, each as "
-            "NAME@PHASE,SIZE=N:RUNS or less.",
+            f"{network_files()}. One machine runs several, each as NAME@PHASE,SIZE=N:RUNS or less.",
         ),
         REPEATED,
     ],

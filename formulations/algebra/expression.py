@@ -415,8 +415,9 @@ def split_coefficient(node: Expression) -> tuple[Fraction, Expression]:
 
 def quotient(node: Expression) -> tuple[tuple[Expression, int], ...]:
     """Factors of a product that divides by some of them; none of others."""
-    factors = node.factors if isinstance(node, Product) else ()
-    return factors if any(exponent < 0 for _, exponent in factors) else ()
+    if isinstance(node, Product) and min(exponent for _, exponent in node.factors) < 0:
+        return node.factors
+    return ()
 
 
 def summands(node: Expression) -> list[Expression]:

@@ -106,6 +106,10 @@ SOURCES: Registry[NetworkSource] = Registry("network sources")
 NETWORK_FILES: Registry[Callable[[Path, Mapping[str, int]], Network]] = Registry("network files")
 
 
+#: Largest document in JSON (bytes), which takes no longer to read than it has bytes.
+MAX_JSON = 1 << 24
+
+
 def network_endings() -> tuple[str, ...]:
     """Endings of files that networks are read from."""
     return (".yaml", ".yml", ".json", *NETWORK_FILES)
@@ -164,7 +168,8 @@ def is_network(source: object) -> bool:
     from ithaca.workloads.networks.network_files import MAX_BYTES
 
     try:
-        document, _ = find_document("network", text, _DATA, MAX_BYTES)
+        most = MAX_BYTES if ending != ".json" else MAX_JSON
+        document, _ = find_document("network", text, _DATA, most)
     except InputError:  # whoever reads loop nests says what is wrong, or knows more of YAML
         return False
     stated = isinstance(document, dict) and "layers" in document
@@ -238,9 +243,10 @@ def _read(
     package = next((each for each in _packages() if text in packaged_names(each)), _DATA)
     text = str(_in_folder(path) or text)
     files = files or f"the path of a {network_files()} file"
+    most = MAX_BYTES if ending != ".json" else MAX_JSON
     try:
         document, where = find_document(
-            "network", text, package, MAX_BYTES, files, more=set(network_names())
+            "network", text, package, most, files, more=set(network_names())
         )
     except InputError:
         if ending in ("", ".yaml", ".yml", ".json") or not path.is_file():

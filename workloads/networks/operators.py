@@ -29,6 +29,10 @@ OWN_KERNELS = {
     "depthwise_conv3d": "cout[z][r][c][o] += cin[z*s+m*d][r*s+p*d][c*s+q*d][o] * w[m][p][q][o]",
 }
 
+#: Most phases of a transposed convolution, and elements of a window looked at for those along one
+#: dimension: files of strangers state strides.
+MOST_PHASES, MOST_STEPS = 4_096, 1 << 20
+
 #: Those with strides and dilations.
 VOLUMES = ("conv3d", "depthwise_conv3d")
 
@@ -282,6 +286,11 @@ def transposed_convolution(
     groups : int, optional
         Groups of channels.
     """
+    if prod(map(len, axes)) > MOST_PHASES:
+        raise InputError(
+            f"a transposed convolution of {prod(map(len, axes))} phases; allowed: at most "
+            f"{MOST_PHASES}, the product of its strides"
+        )
     for phase in product(*axes):
         yield convolution(batch, inputs, outputs, phase, groups)
 
@@ -300,6 +309,11 @@ def phases(axis: Axis, before: int) -> tuple[Axis, ...]:
         Elements of padding before the first.
     """
     stride, dilation = axis.stride, axis.dilation
+    if stride * axis.window > MOST_STEPS:
+        raise InputError(
+            f"a window of {axis.window} elements with a stride of {stride}; allowed in a "
+            f"transposed convolution: at most {MOST_STEPS}, multiplied"
+        )
     made = []
     for phase in range(stride):
         places = len(range((phase - before) % stride, axis.outputs, stride))

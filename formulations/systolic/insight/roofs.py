@@ -112,11 +112,9 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
     Roofs
         What each resource allows at best.
     """
-    operations, allowed = (
-        nest.operations,
-        _allowed_units(costs.point.data, costs.point.array.factors, limits),
-    )
-    data, groups = costs.point.data, {g.tensor: g for g in costs.point.array.groups}
+    data, array, operations = costs.point.data, costs.point.array, nest.operations
+    allowed = _allowed_units(data, array.factors, limits)
+    groups = {group.tensor: group for group in array.groups}
     least = _least_words(nest, groups, data)
     widths = {
         name: int(
@@ -144,7 +142,7 @@ def roofs(nest: LoopNest, costs: Costs, limits: Sequence[Limit]) -> Roofs:
                     for name, n in footprints(nest).items()
                 )
             ),
-            tensor_words(costs.point.array, costs),
+            tensor_words(array, costs),
         ),
     )
 
@@ -202,11 +200,12 @@ def least_metrics(
         units = min(units, _useful_units(nest, array, data))
     least_words = _least_words(nest, groups, data).items()
     off_chip = Fraction(sum(n for tensor, n in least_words if tensor not in kept))
-    moved, per_second = (
-        sum(n * groups[x].package(data).word_bytes for x, n in words.items() if x not in kept),
-        [limit.bound for limit in limits if limit.metric == "bandwidth" and limit.bound > 0],
-    )
-    rates = [bound * 1000 / technology.clock_mhz for bound in per_second]
+    moved = sum(n * groups[x].package(data).word_bytes for x, n in words.items() if x not in kept)
+    rates = [
+        limit.bound * 1000 / technology.clock_mhz
+        for limit in limits
+        if limit.metric == "bandwidth" and limit.bound > 0
+    ]
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
     paced = _paced(array)

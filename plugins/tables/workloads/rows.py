@@ -143,14 +143,17 @@ def network_of(
         plain = escaped(row.name) or f"layer{number}"
         name = f"{plain}.{number}" if plain in names else plain
         names.add(name)
+        made: list[Use] = []
         try:
-            made = list(row.uses())
+            made += row.uses()
             own = [f"{name}.phase{n}" if len(made) > 1 else name for n in range(len(made))]
             layers += [use.layer(label) for use, label in zip(made, own, strict=True)]
         except InputError as error:
             reason = str(error).removeprefix(f"layer {name}: ").removeprefix(f"{row.where}: ")
-            kind = OmissionKind.UNSUPPORTED
-            omissions.append(Omission("layer", 1, kind, f"{row.where}: {reason}", (name,)))
+            reason, kind = f"{row.where}: {reason}", OmissionKind.UNSUPPORTED
+            known = [use.operations for use in made if isinstance(use, KernelUse)]
+            work = sum(known) if known else None
+            omissions.append(Omission("layer", 1, kind, reason, (name,), work))
     if not layers:
         reason = omissions[0].reason if omissions else "it has no rows"
         raise refuse(path, f"is {what}, of which no row can be a layer: {reason}")

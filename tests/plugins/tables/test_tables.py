@@ -27,6 +27,13 @@ def windows(extent, window, stride):
     return len(range(0, extent - window + 1, stride))
 
 
+def test_the_work_of_rows_that_are_too_wide_is_counted(tmp_path):
+    read = network(tmp_path, "Layer,M,N,K,\na,2,3,8,\nb,1,2000000,8,\n")
+    (omission,) = read.unsupported
+    assert (omission.sources, omission.operations) == (("b",), 16_000_000)
+    assert not read.share.uncounted
+
+
 def test_a_topology_of_scale_sim(tmp_path):
     read = network(tmp_path, TOPOLOGY)
     conv, depthwise = (layer.nest for layer in read.layers)

@@ -214,6 +214,7 @@ def test_architectures_are_refused_by_path(tmp_path, text, old, new, message):
         ("stride: 2", "stride: 2, bitwidths: {V: 4}", "instance.bitwidths has 'V'"),
         ("stride: 2", "stride: 2, bitwidths: 4", "instance.bitwidths is 4; allowed: bits by data"),
         ("problem:", "prob:", "has no field 'problem'"),
+        ("name: W", "name: 1x", "data space is '1x'; allowed: letters, digits and underscores"),
     ],
 )
 def test_problems_are_refused_by_path(tmp_path, old, new, message):
