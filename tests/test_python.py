@@ -14,6 +14,7 @@ import pytest
 
 import ithaca
 from tests.command_line import ithaca as command
+from tests.command_line import refused
 from tests.refusals import refusals
 
 
@@ -35,6 +36,14 @@ def test_bad_input_names_the_keyword(given, line):
     with pytest.raises(ithaca.InputError) as error:
         ithaca.solve("mm", **given)
     assert str(error.value).startswith(line)
+
+
+def test_bad_input_names_functions_that_list_what_there_is():
+    with pytest.raises(ithaca.InputError, match=r"\(ithaca\.list_architectures\(\)\)$"):
+        ithaca.map("mm", i=4, j=4, k=4)
+    with pytest.raises(ithaca.InputError, match=r"^workload is .*\(ithaca\.list_workloads\(\)\)$"):
+        ithaca.map(arch="simple")
+    assert "ithaca list architectures" in refused("map", "mm", "-s", "i=4,j=4,k=4")
 
 
 def test_limits_may_be_shares_or_lifted():

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from inspect import Parameter, Signature
 from typing import Any, get_args
 
-#: An option in a message, or a whole command, whose options stay.
-_OPTION = re.compile(r"ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
+#: A list in a message, a whole command, whose options stay, or an option.
+_OPTION = re.compile(r"ithaca list [a-z]+(?=[),;]|$)|ithaca [a-z]+ [^;]*|--[a-z][a-z-]*")
+#: A list that a message names, which is a function in Python.
+_LIST = re.compile(r"^ithaca list (\w+)$")
 
 
 #: Commands named in help and docstrings, which are functions in Python.
@@ -34,7 +36,9 @@ def in_keywords(text: str, names: Mapping[str, str]) -> str:
 
 
 def _keyword(word: str, names: Mapping[str, str]) -> str:
-    return word if word.startswith("ithaca") else names.get(word, word[2:].replace("-", "_"))
+    if word.startswith("ithaca"):
+        return _LIST.sub(r"ithaca.list_\1()", word)
+    return names.get(word, word[2:].replace("-", "_"))
 
 
 def in_python(text: str, names: Mapping[str, str]) -> str:

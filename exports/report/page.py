@@ -23,7 +23,7 @@ from ithaca.exports.report.blocks import Section, view_blocks, wide_sections
 from ithaca.exports.report.landscape import AROUND, landscape
 from ithaca.exports.report.proof import certificate, designs
 from ithaca.files.registry import Registry
-from ithaca.results.view import Loops
+from ithaca.results.view import Loops, Table
 from ithaca.solver.result import Result
 
 
@@ -177,5 +177,5 @@ def _loops(best: BestConfiguration) -> tuple[Section, ...]:
 
 
 def _nothing(result: Result) -> tuple[Section, ...]:
-    why = view_blocks(result.view[1:])
+    why = view_blocks([block for block in result.view[1:] if not isinstance(block, Table)])
     return (Section("answer", "Why there is no configuration", why), designs(result))

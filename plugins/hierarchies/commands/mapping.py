@@ -82,7 +82,7 @@ def map(
     problem = workload if problem is None else problem
     if problem is None and problems is None:
         raise InputError(
-            "WORKLOAD is missing; allowed: Timeloop's problem file, or a "
+            "workload is missing; allowed: Timeloop's problem file, or a "
             "loop nest (ithaca list workloads)"
         )
     engine, second = parse_engines(method, prove_with)

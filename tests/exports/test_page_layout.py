@@ -1,0 +1,22 @@
+"""The layout of pages: sections that take the whole width, and the sentence that is said at once."""
+
+from ithaca.exports.report.blocks import Section, wide_sections
+from ithaca.exports.report.page import binding
+from ithaca.results.view import Table
+
+
+def test_no_section_stands_beside_nothing():
+    table = Table("many", tuple(f"column {n}" for n in range(12)), (("1",) * 12,))
+    wide, plain = (table,), ("Words.",)
+    blocks = {"a": plain, "b": wide, "c": plain, "d": plain, "e": wide, "f": plain}
+    sections = [Section(name, name, content) for name, content in blocks.items()]
+    assert wide_sections(sections) == {"a", "b", "e", "f"}
+
+
+def test_boards_are_said_by_speed_and_price():
+    fastest = "Fastest: platform u250, 128,000 runs a second."
+    cheapest = "Cheapest for its speed: platform zcu102, 0.02 for 1 run a second."
+    statements = ["Best: latency 9 at platform u250 (optimal).", fastest, cheapest]
+    assert binding(statements) == f"{fastest.removesuffix('.')}; {cheapest}"
+    assert binding(statements[:1]) == statements[0]
+    assert binding(["Study: nothing."]) == ""
