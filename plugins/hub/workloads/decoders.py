@@ -206,10 +206,10 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     elementwise = [
         Elementwise("Softmax", MAP, (side * heads, new, context)),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
-        Elementwise("Add", GATE, (side, new, wide), 2),
     ]
     for each in (heads, c.groups) if kind.rotary else ():
         elementwise.append(Elementwise("RoPE", GATE, (side, new, each * c.head)))
+    elementwise.append(Elementwise("Add", GATE, (side, new, wide), 2))
     if kind.head_norms:
         for each in (heads, c.groups):
             elementwise.append(Elementwise(kind.norm, NORM, (side * each, new, c.head)))
