@@ -1,9 +1,11 @@
 """Layers of Llama-3-8B on boards, each proven by itself: ``python -m benchmarks.decode
-[--platforms NAME=PORTS,…] [--batches N,…] [--prompts N,…] [--context N] [--layers NAME,…]``.
+[--platforms NAME=PORTS,…] [--batches N,…] [--prompts N,…] [--context N] [--layers NAME,…]
+[--limit S]``.
 
 A row is a matrix of int8 with its proven cycles, the share of the memory's bandwidth at which its
 words once through it would take as long, and the CPU seconds of the command, start included. Rows
-of `--prompts` are prefill of so many tokens.
+of `--prompts` are prefill of so many tokens. A time limit changes the order of the search: it looks
+for good answers of all designs before it proves the best.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def layers(batch: int, tokens: int, context: int) -> Iterator[Layer]:
     yield Layer("attend", "batched_mm", {**heads, "j": DIMENSION, "k": context})
 
 
-def row(layer: Layer, platform: str, ports: int, limit: int) -> str:
+def row(layer: Layer, platform: str, ports: int, limit: int | None) -> str:
     """A row of the table.
 
     Parameters
@@ -88,14 +90,15 @@ def row(layer: Layer, platform: str, ports: int, limit: int) -> str:
         The device.
     ports : int
         Most memory ports of a tensor.
-    limit : int
+    limit : int, optional
         Seconds that the command may take.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder, "layer.yaml")
         path.write_text(layer.document)
         words = ["-m", "ithaca", "network", str(path), "--dtype", "int8", "--platform", platform]
-        words += ["--ports", str(ports), "--time-limit", str(limit), "--json"]
+        words += ["--ports", str(ports), "--json"]
+        words += [] if limit is None else ["--time-limit", str(limit)]
         run = measured(words)
     device = read_platform(platform)
     document = json.loads(run.output)
@@ -120,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--prompts", default="")
     parser.add_argument("--context", type=int, default=2048)
     parser.add_argument("--layers", default="qkv,output,gate_up,down,lm_head,scores,attend")
-    parser.add_argument("--limit", type=int, default=600)
+    parser.add_argument("--limit", type=int)
     options = parser.parse_args(arguments)
     print(f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors", *HEADER, sep="\n")
     for platform, ports in (each.split("=") for each in options.platforms.split(",")):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
+from ithaca.plugins.hub.workloads.kinds import KINDS, Kind
 from ithaca.plugins.hub.workloads.parts import (
     GATE,
     MAP,
@@ -24,67 +25,15 @@ from ithaca.plugins.hub.workloads.parts import (
     vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase, spread
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of decoder: the choices that its configuration does not state."""
-
-    qkv_bias: bool = False
-    output_bias: bool = False
-    """A bias of attention's last matrix."""
-    feed_bias: bool = False
-    head_bias: bool = False
-    """A bias of the matrix to the vocabulary."""
-    gated: bool = True
-    """Whether the feed-forward part multiplies two products."""
-    norms: int = 2
-    """In each layer."""
-    norm: str = "RMSNorm"
-    shifted: bool = False
-    """Whether norms have shifts beside their scales."""
-    head_norms: bool = False
-    """Whether queries and keys of a head are normalised."""
-    activation: str = "SiLU"
-    tied: bool = False
-    """Whether the matrix to the vocabulary is the embedding, where nothing is said."""
-    local: tuple[int, int] = (0, 1)
-    """Layers with a sliding window, of so many in a row."""
-
-
-#: Kinds by `model_type`.
-KINDS = {
-    "llama": Kind(),
-    "mistral": Kind(local=(1, 1)),
-    "mixtral": Kind(local=(1, 1)),
-    "qwen2": Kind(qkv_bias=True),
-    "qwen3": Kind(head_norms=True),
-    "gemma": Kind(activation="Gelu", tied=True),
-    "gemma2": Kind(activation="Gelu", tied=True, norms=4, local=(1, 2)),
-    "gemma3_text": Kind(activation="Gelu", tied=True, norms=4, head_norms=True, local=(5, 6)),
-    "phi": Kind(
-        qkv_bias=True,
-        output_bias=True,
-        feed_bias=True,
-        head_bias=True,
-        gated=False,
-        norms=1,
-        norm="LayerNormalization",
-        shifted=True,
-        activation="Gelu",
-    ),
-    "phi3": Kind(),
-}
-
-#: Kinds whose windows count only where the configuration says so.
-_WINDOWED = "use_sliding_window"
+from ithaca.workloads.nest import MAX_EXTENT
 
 
 class DecoderConfiguration(Configuration):
     """The configuration of a decoder."""
 
     hidden_size: Size
-    intermediate_size: Size
+    intermediate_size: Size | None = None
+    """Four times the hidden size where nothing is said and the kind has no gate."""
     num_hidden_layers: Annotated[int, Field(ge=1, le=1000)]
     num_attention_heads: Size
     num_key_value_heads: Size | None = None
@@ -98,15 +47,56 @@ class DecoderConfiguration(Configuration):
     use_sliding_window: Flag = None
     num_local_experts: Size | None = None
     num_experts_per_tok: Size | None = None
+    moe_intermediate_size: Size | None = None
+    shared_expert_intermediate_size: Annotated[int, Field(ge=0, le=MAX_EXTENT)] = 0
+    max_position_embeddings: Size | None = None
+    word_embed_proj_dim: Size | None = None
+    use_qkv_bias: Flag = None
+    multi_query: Flag = None
+    parallel_attn: Flag = None
+    new_decoder_architecture: Flag = None
+    num_ln_in_parallel_attn: Annotated[int, Field(ge=1, le=2)] | None = None
 
     @property
     def kind(self) -> Kind:
-        """The choices of its kind."""
-        return KINDS[self.model_type]
+        """The choices of its kind, and those that Falcon's fields state."""
+        kind = KINDS[self.model_type]
+        if self.model_type != "falcon":
+            return kind
+        one = self.parallel_attn is not False
+        if self.new_decoder_architecture:
+            one = self.num_ln_in_parallel_attn == 1
+        return replace(kind, norms=1 if one else 2)
+
+    @property
+    def inner(self) -> int:
+        """Words between the matrices of a dense feed-forward part, or of an expert."""
+        own = self.moe_intermediate_size if self.num_local_experts else None
+        if (size := own or self.intermediate_size) is not None:
+            return size
+        if self.kind.gated:
+            raise InputError("intermediate_size is missing; allowed: a positive integer")
+        return 4 * self.hidden_size
+
+    @property
+    def tables(self) -> int:
+        """Words of the embedding, and of positions where they have a table."""
+        if self.word_embed_proj_dim not in (None, self.hidden_size):
+            raise InputError(
+                f"word_embed_proj_dim is {self.word_embed_proj_dim}; allowed: {self.hidden_size}, "
+                "hidden_size"
+            )
+        placed = self.kind.placed
+        if placed is not None and self.max_position_embeddings is None:
+            raise InputError("max_position_embeddings is missing; allowed: a positive integer")
+        rows = 0 if placed is None else placed + (self.max_position_embeddings or 0)
+        return (self.vocab_size + rows) * self.hidden_size
 
     @property
     def groups(self) -> int:
         """Heads of keys and values."""
+        if self.model_type == "falcon" and not self.new_decoder_architecture:
+            return self.num_attention_heads if self.multi_query is False else 1
         return self.num_key_value_heads or self.num_attention_heads
 
     @property
@@ -163,11 +153,13 @@ def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
         blocks.append(_layers(name, layers, context, c, phase))
         cache += layers * 2 * phase.batch * context * c.groups * c.head
     tied = kind.tied if c.tie_word_embeddings is None else c.tie_word_embeddings
-    table = c.vocab_size * c.hidden_size
     last = Elementwise(kind.norm, NORM, (phase.batch, 1, c.hidden_size))
-    scales = 1 + kind.shifted
+    scales = kind.scaled + kind.shifted
+    if kind.first_norm:
+        first = Elementwise(kind.norm, NORM, (phase.batch, phase.tokens, c.hidden_size))
+        blocks.insert(0, Block("", 1, (), scales * c.hidden_size, (first,)))
     blocks.append(vocabulary(c.vocab_size, last, scales=scales, bias=kind.head_bias, tied=tied))
-    return Model(tuple(blocks), table, cache)
+    return Model(tuple(blocks), c.tables, cache)
 
 
 def _contexts(c: DecoderConfiguration, phase: Phase) -> Iterator[tuple[str, int, int]]:
@@ -186,6 +178,7 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     """Layers that attend to so many positions."""
     kind = c.kind
     biased = kind.qkv_bias if c.attention_bias is None else c.attention_bias
+    biased = biased if c.use_qkv_bias is None else c.use_qkv_bias
     ending = kind.output_bias if c.attention_bias is None or kind.qkv_bias else c.attention_bias
     heads = c.num_attention_heads
     runs: Runs = ((phase.rows, 1),)
@@ -201,22 +194,34 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
         taken = c.num_experts_per_tok or 1
         parts.append(Matrix("router", c.num_local_experts, c.hidden_size, runs))
         runs = spread(phase.rows * taken, c.num_local_experts, phase.experts)
-    parts += _feed_forward(c, c.intermediate_size, runs, c.num_local_experts or 1)
-    scales = c.hidden_size * kind.norms * (1 + kind.shifted) + 2 * c.head * kind.head_norms
+    parts += _feed_forward(c, "", c.inner, runs, c.num_local_experts or 1)
+    shared = c.shared_expert_intermediate_size if c.num_local_experts else 0
+    every: Runs = ((phase.rows, 1),)
+    if shared:
+        parts.append(Matrix("shared_gate", 1, c.hidden_size, every))
+        parts += _feed_forward(c, "shared_", shared, every, 1)
+    scales = c.hidden_size * kind.norms * (kind.scaled + kind.shifted)
+    scales += 2 * c.head * kind.head_norms + (heads + c.groups) * c.head * kind.whole_norms
     side, new, wide = phase.batch, phase.tokens, c.hidden_size
     elementwise = [
         Elementwise("Softmax", MAP, (side * heads, new, context)),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
-        Elementwise("RoPE", GATE, (side, new, heads * c.head)),
-        Elementwise("RoPE", GATE, (side, new, c.groups * c.head)),
-        Elementwise("Add", GATE, (side, new, wide), 2),
     ]
+    for each in (heads, c.groups) if kind.rotary else ():
+        elementwise.append(Elementwise("RoPE", GATE, (side, new, each * c.head)))
+    elementwise.append(Elementwise("Add", GATE, (side, new, wide), 2))
     if kind.head_norms:
         for each in (heads, c.groups):
             elementwise.append(Elementwise(kind.norm, NORM, (side * each, new, c.head)))
+    for each in (heads, c.groups) if kind.whole_norms else ():
+        elementwise.append(Elementwise(kind.norm, NORM, (side, new, each * c.head)))
     if c.num_local_experts is not None:
         elementwise.append(Elementwise("Softmax", MAP, (side, new, c.num_local_experts)))
-    elementwise += between(kind.activation, runs, c.intermediate_size, gated=kind.gated)
+    if shared:
+        elementwise += between(kind.activation, every, shared, gated=kind.gated)
+        elementwise.append(Elementwise("Sigmoid", MAP, (side, new, 1)))
+        elementwise.append(Elementwise("Mul", GATE, (side, new, wide)))
+    elementwise += between(kind.activation, runs, c.inner, gated=kind.gated)
     return Block(name, repeat, tuple(parts), scales, tuple(elementwise))
 
 
@@ -240,11 +245,15 @@ def between(activation: str, runs: Runs, inner: int, *, gated: bool) -> Iterator
             yield Elementwise("Mul", GATE, (1, rows, inner), count)
 
 
-def _feed_forward(c: DecoderConfiguration, inner: int, runs: Runs, stored: int) -> list[Part]:
+def _feed_forward(
+    c: DecoderConfiguration, prefix: str, inner: int, runs: Runs, stored: int
+) -> list[Part]:
     """The feed-forward part of a layer, of one expert or of several."""
     biased = c.kind.feed_bias if c.mlp_bias is None else c.mlp_bias
     name, wide = ("gate_up", 2 * inner) if c.kind.gated else ("up", inner)
     return [
-        Matrix(name, wide, c.hidden_size, runs, stored, biased),
-        Matrix("down", c.hidden_size, inner, runs, stored, biased, follows=not c.kind.gated),
+        Matrix(f"{prefix}{name}", wide, c.hidden_size, runs, stored, biased),
+        Matrix(
+            f"{prefix}down", c.hidden_size, inner, runs, stored, biased, follows=not c.kind.gated
+        ),
     ]

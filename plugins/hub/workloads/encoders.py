@@ -1,14 +1,10 @@
-"""Models of speech and of images (Whisper, ViT), and of sequences without attention (Mamba)."""
+"""Models of speech and of images (Whisper, ViT)."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
-from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
+from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Layers, Size
 from ithaca.plugins.hub.workloads.parts import (
     GATE,
     MAP,
@@ -23,8 +19,6 @@ from ithaca.plugins.hub.workloads.parts import (
     vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase
-
-Layers = Annotated[int, Field(ge=1, le=1000)]
 
 
 class WhisperConfiguration(Configuration):
@@ -199,51 +193,4 @@ def vision(c: VisionConfiguration, phase: Phase) -> Model:
                 (Elementwise("LayerNormalization", NORM, (side, 1, width)),),
             ),
         ),
-    )
-
-
-class MambaConfiguration(Configuration):
-    """The configuration of Mamba."""
-
-    hidden_size: Size
-    num_hidden_layers: Layers
-    state_size: Size
-    conv_kernel: Size
-    expand: Size
-    time_step_rank: Size
-    vocab_size: Size
-    tie_word_embeddings: Flag = None
-
-
-def mamba(c: MambaConfiguration, phase: Phase) -> Model:
-    """Mamba: its matrices and short convolutions; the scan is element by element."""
-    width, rows = c.hidden_size, phase.rows
-    inner, runs = c.expand * width, ((rows, 1),)
-    size = (1, phase.tokens)
-    parts = (
-        Matrix("in", 2 * inner, width, runs),
-        Convolution("conv", inner, inner, (1, c.conv_kernel), size, phase.batch, depthwise=True),
-        Matrix("x", c.time_step_rank + 2 * c.state_size, inner, runs),
-        Matrix("dt", inner, c.time_step_rank, runs, bias=True),
-        Matrix("out", width, inner, runs),
-    )
-    vectors = inner * (c.state_size + 1) + width
-    shape = (phase.batch, phase.tokens, inner)
-    own = (
-        Elementwise("SiLU", MAP, shape, 2),
-        Elementwise("Softplus", MAP, shape),
-        Elementwise("Scan", GATE, (phase.batch, phase.tokens, inner * c.state_size)),
-        Elementwise("Mul", GATE, shape),
-        Elementwise("RMSNorm", NORM, (phase.batch, phase.tokens, width)),
-        Elementwise("Add", GATE, (phase.batch, phase.tokens, width)),
-    )
-    norm = Elementwise("RMSNorm", NORM, (phase.batch, 1, width))
-    state = phase.batch * inner * (c.state_size + c.conv_kernel)
-    return Model(
-        (
-            Block("layer", c.num_hidden_layers, parts, vectors, own),
-            vocabulary(c.vocab_size, norm, tied=c.tie_word_embeddings is not False),
-        ),
-        c.vocab_size * width,
-        c.num_hidden_layers * state,
     )

@@ -12,6 +12,9 @@ from ithaca.workloads.nest import MAX_EXTENT
 #: An extent of a loop, or a factor of one.
 Size = Annotated[int, Field(ge=1, le=MAX_EXTENT)]
 
+#: Layers of a model.
+Layers = Annotated[int, Field(ge=1, le=1000)]
+
 #: A choice that may be left to the kind of model.
 Flag = bool | None
 

@@ -36,7 +36,8 @@ class LatentConfiguration(Configuration):
     n_shared_experts: Annotated[int, Field(ge=0, le=1000)]
     num_experts_per_tok: Size
     num_attention_heads: Size
-    q_lora_rank: Size
+    q_lora_rank: Size | None = None
+    moe_layer_freq: Annotated[int, Field(ge=1, le=1)] = 1
     kv_lora_rank: Size
     qk_nope_head_dim: Size
     qk_rope_head_dim: Size
@@ -69,13 +70,13 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
         shared = c.n_shared_experts * c.moe_intermediate_size
         experts += _feed_forward(c, "shared_", shared, runs, 1)
     common = _attention(c, phase)
-    scales = 2 * c.hidden_size + c.q_lora_rank + c.kv_lora_rank
+    rank = c.q_lora_rank or 0  # none: queries have one matrix
+    scales = 2 * c.hidden_size + rank + c.kv_lora_rank
     side, new, heads = phase.batch, phase.tokens, c.num_attention_heads
     both = (
         Elementwise("Softmax", MAP, (side * heads, new, phase.context)),
         Elementwise("RMSNorm", NORM, (side, new, c.hidden_size), 2),
-        Elementwise("RMSNorm", NORM, (side, new, c.q_lora_rank)),
-        Elementwise("RMSNorm", NORM, (side, new, c.kv_lora_rank)),
+        *(Elementwise("RMSNorm", NORM, (side, new, n)) for n in (rank, c.kv_lora_rank) if n),
         Elementwise("RoPE", GATE, (side * heads, new, c.qk_rope_head_dim)),
         Elementwise("RoPE", GATE, (side, new, c.qk_rope_head_dim)),
         Elementwise("Add", GATE, (side, new, c.hidden_size), 2),
@@ -86,10 +87,11 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
         own = tuple(between("SiLU", runs, c.intermediate_size, gated=True))
         blocks.append(Block("dense", dense, parts, scales, (*both, *own)))
     if moe:
-        # each expert's correction of the router's score is a weight, too
-        vectors = scales + c.n_routed_experts
+        # of version 3 each expert's correction of the router's score is a weight, too
+        third = c.model_type == "deepseek_v3"
+        vectors = scales + c.n_routed_experts * third
         own = (
-            Elementwise("Sigmoid", MAP, (side, new, c.n_routed_experts)),
+            Elementwise("Sigmoid" if third else "Softmax", MAP, (side, new, c.n_routed_experts)),
             *between("SiLU", taken, c.moe_intermediate_size, gated=True),
         )
         if c.n_shared_experts:
@@ -121,9 +123,14 @@ def _attention(c: LatentConfiguration, phase: Phase) -> list[Part]:
     )
     runs = ((phase.rows, 1),)
     expanded = heads * (nope + c.v_head_dim)
-    before: list[Part] = [
-        Matrix("q_a", c.q_lora_rank, c.hidden_size, runs),
-        Matrix("q_b", heads * (nope + rope), c.q_lora_rank, runs),
+    queries = heads * (nope + rope)
+    before: list[Part] = [Matrix("q", queries, c.hidden_size, runs)]
+    if c.q_lora_rank is not None:
+        before = [
+            Matrix("q_a", c.q_lora_rank, c.hidden_size, runs),
+            Matrix("q_b", queries, c.q_lora_rank, runs),
+        ]
+    before += [
         Matrix("kv_a", rank + rope, c.hidden_size, runs),
     ]
     after = Matrix("output", c.hidden_size, heads * c.v_head_dim, runs)

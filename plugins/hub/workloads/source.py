@@ -11,21 +11,26 @@ from typing import Any
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, quoted, refuse
-from ithaca.plugins.hub.workloads.decoders import KINDS, DecoderConfiguration, decoder
+from ithaca.plugins.hub.workloads.decoders import DecoderConfiguration, decoder
 from ithaca.plugins.hub.workloads.diffusion import UNetConfiguration, unet
 from ithaca.plugins.hub.workloads.encoders import (
-    MambaConfiguration,
     VisionConfiguration,
     WhisperConfiguration,
-    mamba,
     patches,
     vision,
     whisper,
 )
 from ithaca.plugins.hub.workloads.fields import Configuration
+from ithaca.plugins.hub.workloads.kinds import KINDS, renamed
 from ithaca.plugins.hub.workloads.latent import LatentConfiguration, latent_decoder
 from ithaca.plugins.hub.workloads.parts import Model
 from ithaca.plugins.hub.workloads.phases import Phase, check_sizes, positions
+from ithaca.plugins.hub.workloads.recurrent import (
+    Mamba2Configuration,
+    MambaConfiguration,
+    mamba,
+    mamba2,
+)
 from ithaca.workloads.networks.network import Network, Run
 from ithaca.workloads.networks.network_files import read_network
 
@@ -64,15 +69,19 @@ class Architecture:
     """The first where nothing is said."""
     sizes: tuple[str, ...] = SIZES
     """Names of the sizes of a phase."""
+    fields: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+    """Gives fields of a kind the names that others have, too."""
 
 
 #: By ``model_type``; of diffusers by ``_class_name``.
 ARCHITECTURES: dict[str, Architecture] = {
-    **{name: Architecture(DecoderConfiguration, decoder) for name in KINDS},
+    **{name: Architecture(DecoderConfiguration, decoder, fields=renamed) for name in KINDS},
+    "deepseek_v2": Architecture(LatentConfiguration, latent_decoder),
     "deepseek_v3": Architecture(LatentConfiguration, latent_decoder),
     "whisper": Architecture(WhisperConfiguration, whisper, _speech),
     "vit": Architecture(VisionConfiguration, vision, _image, _IMAGES, SIZES[:1]),
     "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2]),
+    "mamba2": Architecture(Mamba2Configuration, mamba2, sizes=SIZES[:2]),
     "UNet2DConditionModel": Architecture(UNetConfiguration, unet, _image, _IMAGES, SIZES[:1]),
 }
 
@@ -130,6 +139,8 @@ class Source:
             raise refuse(where, f"model_type is {quoted(kind)}{among(kind, ARCHITECTURES)}")
         architecture = ARCHITECTURES[kind]
         known = {key: value for key, value in document.items() if key not in ("name", "source")}
+        with errors_at(where):
+            known = architecture.fields(known)
         configuration = validated(architecture.document, known, where)
         name = phase or architecture.phases[0]
         if name not in architecture.phases:

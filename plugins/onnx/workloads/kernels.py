@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.plugins.onnx.workloads.einsum import einsum
-from ithaca.plugins.onnx.workloads.nodes import Extents, attribute, bodies, has, key
+from ithaca.plugins.onnx.workloads.nodes import Extents, attribute, bodies, has, key, packed_heads
 from ithaca.plugins.onnx.workloads.operators import (
     CHANNELS_LAST,
     FINN,
@@ -256,8 +256,9 @@ def _turned(node: NodeProto, shape: tuple[int, ...], side: str) -> tuple[int, ..
 def _packed_product(node: NodeProto, extents: Extents) -> Uses:
     """Products with weights of a few bits, of K rows and N columns."""
     inner, columns = (attribute(node, name, 0) for name in ("K", "N"))
-    words = prod(extents(node.input[0]))
-    if inner < 1 or columns < 1 or words % inner:
+    *_, last = shape = extents(node.input[0]) or (0,)
+    words = prod(shape)
+    if inner < 1 or columns < 1 or last != inner:
         raise InputError("K and N are not those of the input; allowed: its last dimension, columns")
     return {"": matrix_product((words // inner, inner), (inner, columns))}
 
@@ -287,6 +288,12 @@ def _attention(past: int) -> _Read:
     def read(node: NodeProto, extents: Extents) -> Uses:
         stated = attribute(node, "q_num_heads", attribute(node, "num_heads", 0))
         heads = attribute(node, "kv_num_heads", stated)
+        if packed := packed_heads(node):
+            heads, own = packed
+            batch, _, rows, features = _heads(extents(node.input[0]), heads + 2 * own)
+            query, keys = (batch, heads, rows, features), (batch, own, rows, features)
+            before = extents(node.input[past])[-2] if has(node, past) else 0
+            return _scores(query, keys, keys, before)
         query = _heads(extents(node.input[0]), stated)
         if not has(node, 1) or not has(node, 2):
             raise InputError("queries, keys and values are packed; allowed: three inputs")

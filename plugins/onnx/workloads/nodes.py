@@ -66,3 +66,13 @@ def bodies_reads(node: NodeProto) -> Iterator[str]:
     for graph in bodies(node):
         for inner in graph.node:
             yield from bodies_reads(inner)
+
+
+def packed_heads(node: NodeProto) -> tuple[int, int] | None:
+    """Heads of queries and of keys, where ONNX Runtime's grouped attention has queries, keys and
+    values in one input; None where it has not."""
+    alone = has(node, 0) and not has(node, 1) and not has(node, 2)
+    if key(node) != ("com.microsoft", "GroupQueryAttention") or not alone:
+        return None
+    heads, keys = (attribute(node, name, 0) for name in ("num_heads", "kv_num_heads"))
+    return (heads, keys) if heads > 0 and keys > 0 else None

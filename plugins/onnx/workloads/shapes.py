@@ -19,8 +19,8 @@ from ithaca.files.messages import escaped, refuse
 from ithaca.files.reading import read_bytes
 from ithaca.plugins.onnx.workloads import widths
 from ithaca.plugins.onnx.workloads.folding import inferred
-from ithaca.plugins.onnx.workloads.nodes import attribute, bodies, bodies_reads, has, key
-from ithaca.plugins.onnx.workloads.operators import MICROSOFT, QUANTISERS, keeps_shape
+from ithaca.plugins.onnx.workloads.nodes import bodies, bodies_reads, key
+from ithaca.plugins.onnx.workloads.stand_ins import standing_in
 from ithaca.workloads.networks.network import chosen_parameters
 
 if TYPE_CHECKING:
@@ -34,24 +34,6 @@ MAX_SHAPE_ELEMENTS = 1_024
 
 #: One per dimension: its extent, the symbol it is given as, or None where nothing is known.
 Shape = tuple[int | str | None, ...]
-
-#: Operators of ONNX that make the same shape of some of the inputs of others.
-_STAND_INS = {
-    **dict.fromkeys([(MICROSOFT, "FusedConv")], ("Conv", (0, 1))),
-    **dict.fromkeys(
-        [(MICROSOFT, name) for name in ("GemmFastGelu", "MatMulIntegerToFloat", "MatMulInteger16")]
-        + [(MICROSOFT, "DynamicQuantizeMatMul")]
-        + [(domain, "XnorPopcountMatMul") for domain in QUANTISERS],
-        ("MatMul", (0, 1)),
-    ),
-    (MICROSOFT, "FusedGemm"): ("Gemm", (0, 1)),
-    (MICROSOFT, "QGemm"): ("Gemm", (0, 3)),
-    (MICROSOFT, "QLinearConv"): ("QLinearConv", tuple(range(9))),
-    (MICROSOFT, "QLinearAdd"): ("Add", (0, 3)),
-    (MICROSOFT, "QLinearMul"): ("Mul", (0, 3)),
-    (MICROSOFT, "MultiHeadAttention"): ("Identity", (0,)),
-    (MICROSOFT, "GroupQueryAttention"): ("Identity", (0,)),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +96,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
         model = inliner.inline_local_functions(model)
         symbols = _name_dimensions(model.graph)
         parameters = _set_dimensions(model.graph, symbols, path, sizes)
-        graph = inferred(_standing_in(model)).graph
+        graph = inferred(standing_in(model)).graph
     except InputError:
         raise
     except Exception as error:  # the library raises whatever its C++ code throws
@@ -189,29 +171,6 @@ def _domains(nodes: Any) -> Iterator[str]:
         yield key(node)[0]
         for body in bodies(node):
             yield from _domains(body.node)
-
-
-def _standing_in(model: ModelProto) -> ModelProto:
-    """A model in which nodes that shape inference does not know are ones that it does."""
-    from onnx import ModelProto
-
-    copy = ModelProto()
-    copy.CopyFrom(model)
-    for node in copy.graph.node:
-        domain, operator = key(node)
-        stand_in, places = _STAND_INS.get((domain, operator), ("", ()))
-        if keeps_shape(domain, operator):
-            stand_in, places = "Identity", (0,)
-        if (domain, operator) == (MICROSOFT, "FusedMatMul") and not any(
-            attribute(node, f"trans{which}", 0) for which in ("A", "B", "BatchA", "BatchB")
-        ):
-            stand_in, places = "MatMul", (0, 1)
-        if stand_in and all(has(node, place) for place in places[:2]):
-            inputs = [node.input[place] for place in places if place < len(node.input)]
-            del node.input[:], node.output[1:]
-            node.input.extend(inputs)
-            node.domain, node.op_type = "", stand_in
-    return copy
 
 
 def _drop_weights(graph: GraphProto) -> None:

@@ -68,7 +68,7 @@ def remarks(graph: GraphProto) -> Iterator[str]:
         if 1 <= width <= 8:
             yield (
                 f"has weights of {width} bits, in {counted(number, 'product')}; "
-                f"--format W=int{width} counts them so"
+                f"--format W=int{width} counts them so, without scales of their blocks"
             )
 
 

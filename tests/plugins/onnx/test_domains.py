@@ -239,3 +239,44 @@ def test_bits_of_packed_weights_are_named(tmp_path, bits, named):
     path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
     line = f"{path} has weights of {bits} bits, in 1 product; --format W=int{bits} counts them"
     assert any(each.startswith(line) for each in find_network(str(path)).remarks) is named
+
+
+def decoder_step(folder, *, packed):
+    """Grouped attention after products with weights of 4 bits, and one after it: two positions
+    of three sequences, with five before."""
+    graph = Graph(x=[3, 2, 64], keys=[3, 2, 5, 8], values=[3, 2, 5, 8])
+    domain = {"domain": "com.microsoft"}
+
+    def product(x, inner, columns):
+        weights = graph.weight(columns, inner // 32, 16)
+        return graph.add("MatMulNBits", x, weights, K=inner, N=columns, **domain)
+
+    own = [product("x", 64, 64 + 32), "", ""] if packed else [product("x", 64, 64)]
+    if not packed:
+        own += [product("x", 64, 16), product("x", 64, 16)]
+    heads = {"num_heads": 8, "kv_num_heads": 2}
+    attended = graph.add("GroupQueryAttention", *own, "keys", "values", **heads, **domain)
+    product(product(attended, 64, 128), 128, 32)
+    path = folder / "step.onnx"
+    path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
+    return find_network(str(path))
+
+
+def test_grouped_attention_may_have_its_inputs_in_one(tmp_path):
+    """Shapes of what ONNX Runtime adds follow from inputs alone, as exporters write no others."""
+    apart, packed = (decoder_step(tmp_path, packed=each) for each in (False, True))
+    assert apart.unsupported == packed.unsupported == ()
+    assert apart.operations == packed.operations
+    projected, attended = 6 * 64 * (64 + 2 * 16), 3 * 8 * 2 * (5 + 2) * 8 * 2
+    assert packed.operations == projected + attended + 6 * 64 * 128 + 6 * 128 * 32
+
+
+def test_packed_weights_have_the_rows_that_the_input_has(tmp_path):
+    graph = Graph(x=[2, 96])
+    weights = graph.weight(4, 2, 16)
+    graph.add("MatMulNBits", "x", weights, domain="com.microsoft", K=64, N=4)
+    graph.add("MatMul", "x", graph.weight(96, 3))
+    path = tmp_path / "packed.onnx"
+    path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
+    (omission,) = find_network(str(path)).unsupported
+    assert "K and N are not those of the input" in omission.reason

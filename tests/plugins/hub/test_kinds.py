@@ -1,0 +1,282 @@
+"""Kinds of models whose configurations come with their weights: parameters as published, and
+choices that are not modelled."""
+
+import json
+
+import pytest
+
+from ithaca.files.errors import InputError
+from ithaca.plugins.hub.workloads.kinds import FIXED, KINDS
+from ithaca.workloads.networks.find import find_network
+
+SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+
+
+def dense(kind, sizes, heads_of_keys, vocabulary, **more):
+    """The configuration of a decoder."""
+    fields = dict(zip(SIZES, sizes, strict=True))
+    keys = {} if heads_of_keys is None else {"num_key_value_heads": heads_of_keys}
+    return {"model_type": kind, **fields, **keys, "vocab_size": vocabulary, **more}
+
+
+def latent(sizes, routed, expert, **more):
+    """The configuration of a DeepSeek-V2."""
+    own = {"n_routed_experts": routed, "moe_intermediate_size": expert, "n_shared_experts": 2}
+    ranks = {"kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64}
+    own |= ranks | {"v_head_dim": 128, "num_experts_per_tok": 6, "first_k_dense_replace": 1}
+    return dense("deepseek_v2", sizes, None, 102400, **own, **more)
+
+
+GPT2 = {"vocab_size": 50257, "n_positions": 1024, "n_inner": None}
+OPT = {"vocab_size": 50272, "max_position_embeddings": 2048}
+EXPERTS = {"num_experts": 128, "num_experts_per_tok": 8, "head_dim": 128}
+
+#: Parameters of released weights, and the fields of their configurations that count.
+MODELS = {
+    "llama3.2-3b": (
+        3_212_749_824,
+        dense("llama", (3072, 8192, 28, 24), 8, 128256, tie_word_embeddings=True),
+    ),
+    "qwen2.5-0.5b": (
+        494_032_768,
+        dense("qwen2", (896, 4864, 24, 14), 2, 151936, tie_word_embeddings=True),
+    ),
+    "qwen1.5-moe": (
+        14_315_784_192,
+        dense(
+            "qwen2_moe",
+            (2048, 5632, 24, 16),
+            16,
+            151936,
+            num_experts=60,
+            num_experts_per_tok=4,
+            moe_intermediate_size=1408,
+            shared_expert_intermediate_size=5632,
+            mlp_only_layers=[],
+        ),
+    ),
+    "qwen3-30b-a3b": (
+        30_532_122_624,
+        dense("qwen3_moe", (2048, 6144, 48, 32), 4, 151936, moe_intermediate_size=768, **EXPERTS),
+    ),
+    "qwen3-235b-a22b": (
+        235_093_634_560,
+        dense("qwen3_moe", (4096, 12288, 94, 64), 4, 151936, moe_intermediate_size=1536, **EXPERTS),
+    ),
+    "deepseek-v2-lite": (
+        15_706_484_224,
+        latent((2048, 10944, 27, 16), 64, 1408, q_lora_rank=None),
+    ),
+    "deepseek-v2": (235_741_434_880, latent((5120, 12288, 60, 128), 160, 1536, q_lora_rank=1536)),
+    "gemma2-2b": (2_614_341_888, dense("gemma2", (2304, 9216, 26, 8), 4, 256000, head_dim=256)),
+    "gemma3-1b": (999_885_952, dense("gemma3_text", (1152, 6912, 26, 4), 1, 262144, head_dim=256)),
+    "phi4": (14_659_507_200, dense("phi3", (5120, 17920, 40, 40), 10, 100352)),
+    "phi4-mini": (
+        3_836_021_760,
+        dense("phi3", (3072, 8192, 32, 24), 8, 200064, tie_word_embeddings=True),
+    ),
+    "granite3.1-8b": (8_170_848_256, dense("granite", (4096, 12800, 40, 32), 8, 49155)),
+    "olmo-1b": (
+        1_176_764_416,
+        dense("olmo", (2048, 8192, 16, 16), 16, 50304, tie_word_embeddings=True),
+    ),
+    "olmo-7b": (6_888_095_744, dense("olmo", (4096, 11008, 32, 32), 32, 50304)),
+    "olmo2-7b": (7_298_617_344, dense("olmo2", (4096, 11008, 32, 32), 32, 100352)),
+    "command-r": (34_980_831_232, dense("cohere", (8192, 22528, 40, 64), 64, 256000)),
+    "stablelm-3b": (2_795_443_200, dense("stablelm", (2560, 6912, 32, 32), 32, 50304)),
+    "stablelm2-1.6b": (
+        1_644_515_328,
+        dense("stablelm", (2048, 5632, 24, 32), 32, 100352, use_qkv_bias=True),
+    ),
+    "starcoder2-3b": (3_030_371_328, dense("starcoder2", (3072, 12288, 30, 24), 2, 49152)),
+    "starcoder2-7b": (7_173_923_840, dense("starcoder2", (4608, 18432, 32, 36), 4, 49152)),
+    "pythia-160m": (162_322_944, dense("gpt_neox", (768, 3072, 12, 12), None, 50304)),
+    "pythia-6.9b": (6_857_302_016, dense("gpt_neox", (4096, 16384, 32, 32), None, 50432)),
+    "gpt2": (
+        124_439_808,
+        {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, **GPT2},
+    ),
+    "gpt2-xl": (
+        1_557_611_200,
+        {"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, **GPT2},
+    ),
+    "opt-125m": (
+        125_239_296,
+        {
+            "model_type": "opt",
+            "hidden_size": 768,
+            "ffn_dim": 3072,
+            "num_hidden_layers": 12,
+            "num_attention_heads": 12,
+            "word_embed_proj_dim": 768,
+            **OPT,
+        },
+    ),
+    "opt-6.7b": (
+        6_658_473_984,
+        {
+            "model_type": "opt",
+            "hidden_size": 4096,
+            "ffn_dim": 16384,
+            "num_hidden_layers": 32,
+            "num_attention_heads": 32,
+            **OPT,
+        },
+    ),
+    "bloom-560m": (
+        559_214_592,
+        {
+            "model_type": "bloom",
+            "n_embed": 1024,
+            "n_layer": 24,
+            "num_attention_heads": 16,
+            "vocab_size": 250880,
+        },
+    ),
+    "bloom-7b1": (
+        7_069_016_064,
+        {
+            "model_type": "bloom",
+            "hidden_size": 4096,
+            "n_layer": 30,
+            "n_head": 32,
+            "vocab_size": 250880,
+        },
+    ),
+    "falcon-7b": (
+        6_921_720_704,
+        {
+            "model_type": "falcon",
+            "hidden_size": 4544,
+            "num_hidden_layers": 32,
+            "num_attention_heads": 71,
+            "num_kv_heads": 71,
+            "multi_query": True,
+            "parallel_attn": True,
+            "new_decoder_architecture": False,
+            "bias": False,
+            "vocab_size": 65024,
+        },
+    ),
+    "falcon-40b": (
+        41_303_293_952,
+        {
+            "model_type": "falcon",
+            "hidden_size": 8192,
+            "num_hidden_layers": 60,
+            "num_attention_heads": 128,
+            "num_kv_heads": 8,
+            "new_decoder_architecture": True,
+            "vocab_size": 65024,
+        },
+    ),
+    "mamba-2.8b": (
+        2_768_345_600,
+        {
+            "model_type": "mamba",
+            "hidden_size": 2560,
+            "num_hidden_layers": 64,
+            "state_size": 16,
+            "conv_kernel": 4,
+            "expand": 2,
+            "time_step_rank": 160,
+            "vocab_size": 50280,
+        },
+    ),
+    "mamba2-130m": (
+        128_989_632,
+        {
+            "model_type": "mamba2",
+            "hidden_size": 768,
+            "num_hidden_layers": 24,
+            "state_size": 128,
+            "conv_kernel": 4,
+            "expand": 2,
+            "num_heads": 24,
+            "head_dim": 64,
+            "n_groups": 1,
+            "vocab_size": 50288,
+            "tie_word_embeddings": True,
+        },
+    ),
+    "whisper-large-v3": (
+        1_543_490_560,
+        {
+            "model_type": "whisper",
+            "d_model": 1280,
+            "encoder_layers": 32,
+            "encoder_attention_heads": 20,
+            "encoder_ffn_dim": 5120,
+            "decoder_layers": 32,
+            "decoder_attention_heads": 20,
+            "decoder_ffn_dim": 5120,
+            "num_mel_bins": 128,
+            "max_source_positions": 1500,
+            "max_target_positions": 448,
+            "vocab_size": 51866,
+        },
+    ),
+    "vit-b16": (
+        86_567_656,
+        {
+            "model_type": "vit",
+            **dict(zip(SIZES, (768, 3072, 12, 12), strict=True)),
+            "image_size": 224,
+            "patch_size": 16,
+        },
+    ),
+}
+
+
+def written(folder, fields):
+    path = folder / "config.json"
+    path.write_text(json.dumps(fields))
+    return str(path)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_parameters_are_those_of_the_released_weights(name, tmp_path):
+    parameters, fields = MODELS[name]
+    path = written(tmp_path, fields)
+    assert find_network(path).run.weights == parameters
+    phase = "image" if name.startswith("vit") else "prefill"
+    plain, whole = (find_network(path, phase=phase, elementwise=each) for each in (False, True))
+    assert plain.run == whole.run
+    assert len(whole.layers) > len(plain.layers)
+
+
+def test_one_key_serves_all_heads_of_a_falcon(tmp_path):
+    network = find_network(written(tmp_path, MODELS["falcon-7b"][1]), {"context": 64})
+    (scores,) = [layer.nest for layer in network.layers if layer.name.endswith("scores")]
+    assert dict(scores.sizes) == {"b": 1, "i": 71, "j": 64, "k": 64}
+
+
+def test_a_shared_expert_takes_all_rows(tmp_path):
+    network = find_network(written(tmp_path, MODELS["qwen1.5-moe"][1]), {"batch": 2})
+    own = {layer.name: (layer.nest.sizes["i"], layer.count) for layer in network.layers}
+    assert own["layer1.shared_gate_up"] == (2, 24)
+    assert own["layer1.gate_up"] == (1, 24 * 8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "line"),
+    [
+        ("qwen3-30b-a3b", {"decoder_sparse_step": 2}, "decoder_sparse_step is 2; allowed for"),
+        ("qwen1.5-moe", {"mlp_only_layers": [3]}, r"mlp_only_layers is \[3\]; allowed for"),
+        ("deepseek-v2", {"moe_layer_freq": 2}, "moe_layer_freq"),
+        ("stablelm-3b", {"use_parallel_residual": True}, "use_parallel_residual is true; allowed"),
+        ("falcon-7b", {"bias": True}, "bias is true; allowed for falcon: false"),
+        ("opt-125m", {"word_embed_proj_dim": 512}, "word_embed_proj_dim is 512; allowed: 768"),
+        ("gpt2", {"n_positions": None}, "max_position_embeddings is missing"),
+        ("phi4", {"intermediate_size": None}, "intermediate_size is missing"),
+        ("mamba2-130m", {"num_heads": 25}, "num_heads is 25, of 64 words each; allowed: 1536"),
+        ("gpt2", {"model_type": "t5"}, "model_type is 't5'; allowed: "),
+    ],
+)
+def test_choices_that_are_not_modelled_are_refused(kind, changes, line, tmp_path):
+    with pytest.raises(InputError, match=line):
+        find_network(written(tmp_path, MODELS[kind][1] | changes))
+
+
+def test_fields_of_one_value_are_of_kinds_that_there_are():
+    assert FIXED.keys() <= KINDS.keys()
