@@ -3,8 +3,8 @@ models have it (`src/workload/density-models`).
 
 Tiles are told apart by their words alone, those of banded matrices by their sides. A tile of a
 banded matrix, whose words are those no further than a width from its diagonal, has words that
-follow from its sides and its offset, by which its first row is beyond its first column; so tiles are
-counted by their offsets.
+follow from its sides and its offset, by which its first row is beyond its first column; so tiles
+are counted by their offsets.
 """
 
 from __future__ import annotations
