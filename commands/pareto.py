@@ -1,7 +1,7 @@
 """``ithaca pareto``: the front printed, written to files, and drawn."""
 
 from ithaca.commands.api import fronts
-from ithaca.commands.plain import plotted
+from ithaca.commands.conclusion import plotted
 from ithaca.commands.typed import calls
 
 pareto = calls(fronts.pareto)(

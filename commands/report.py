@@ -2,7 +2,7 @@
 
 from ithaca.commands.api import reporting
 from ithaca.commands.api.live_line import tell
-from ithaca.commands.plain import line
+from ithaca.commands.conclusion import line
 from ithaca.commands.typed import calls
 
 report = calls(reporting.report)(line(tell))

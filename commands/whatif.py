@@ -1,7 +1,7 @@
 """``ithaca whatif``: the study printed, written to files, and drawn."""
 
 from ithaca.commands.api import studies
-from ithaca.commands.plain import plotted
+from ithaca.commands.conclusion import plotted
 from ithaca.commands.typed import calls
 
 whatif = calls(studies.whatif)(

@@ -17,9 +17,8 @@ from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.solution import Solution, best_solution
-from ithaca.workloads.footprints import footprints
 from ithaca.workloads.library import workload
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 
 #: 16 × 16 PEs and 256 KB, as published; words off chip take the bus.
 MACHINE = HierarchyAccelerator(

@@ -27,7 +27,7 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
+from ithaca.formulations.systolic.options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import (
     COLUMNS,
     FOLLOWING,

@@ -17,7 +17,6 @@ from ithaca.formulations.family import Breakdown, Profile, Remarks
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.design import SystolicDesign
-from ithaca.formulations.systolic.insight.facts import remarks
 from ithaca.formulations.systolic.metrics import by_part, metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling, outer_loops
@@ -137,6 +136,8 @@ class SystolicProfile(Profile[SystolicDesign]):
         )
 
     def remarks(self, configuration: Mapping[str, int], limits: Sequence[Limit]) -> Remarks:
+        from ithaca.formulations.systolic.insight.facts import remarks
+
         return remarks(
             self.design.nest,
             self.design.costs(configuration),

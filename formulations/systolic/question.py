@@ -21,9 +21,14 @@ from ithaca.formulations.systolic.buffering import ALL, parse_double_buffer
 from ithaca.formulations.systolic.choice import choose_designs, hanging_text
 from ithaca.formulations.systolic.dataflows import dataflows, find_dataflow, loop_order
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
-from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
 from ithaca.formulations.systolic.metrics import METRICS, parse_limit, parse_objective
-from ithaca.formulations.systolic.options import EDITION, UNBUILDABLE_EDITION, ArrayOptions
+from ithaca.formulations.systolic.options import (
+    EDITION,
+    UNBUILDABLE_EDITION,
+    ArrayOptions,
+    changed_machine,
+    machine_changes,
+)
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
 from ithaca.formulations.target import Target

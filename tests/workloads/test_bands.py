@@ -6,8 +6,13 @@ from random import Random
 
 import pytest
 
-from ithaca.workloads.bands import tiles_with_words, words_in
-from ithaca.workloads.densities import Banded, density_fields, read_densities
+from ithaca.workloads.densities import (
+    Banded,
+    density_fields,
+    read_densities,
+    tiles_with_words,
+    words_in,
+)
 
 
 def cut(matrix, sides):

@@ -19,8 +19,7 @@ from ithaca.formulations.systolic.cycles import holds_transfers
 from ithaca.formulations.systolic.metrics import tensor_words
 from ithaca.formulations.systolic.systolic_array import Edition, IOGroup, SystolicArray
 from ithaca.formulations.technology import Technology
-from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """``ithaca calibrate``: a platform whose look-up tables and flip-flops are known."""
 
-from ithaca.commands.plain import line
+from ithaca.commands.conclusion import line
 from ithaca.commands.typed import calls
 from ithaca.plugins.calibration.commands.calibrating import calibrate as fit_reports
 

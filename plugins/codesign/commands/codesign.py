@@ -1,7 +1,6 @@
 """``ithaca codesign``: the answer printed, written to files, and drawn."""
 
-from ithaca.commands.conclusion import OutputOptions
-from ithaca.commands.plain import plotted
+from ithaca.commands.conclusion import OutputOptions, plotted
 from ithaca.commands.typed import calls
 from ithaca.plugins.codesign.commands import choosing
 

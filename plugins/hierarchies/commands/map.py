@@ -1,6 +1,6 @@
 """``ithaca map``: the proven-best mapping onto a memory hierarchy, or those of many layers."""
 
-from ithaca.commands.plain import printed
+from ithaca.commands.conclusion import printed
 from ithaca.commands.typed import calls
 from ithaca.plugins.hierarchies.commands.mapping import map as map_problem
 

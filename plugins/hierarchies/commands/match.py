@@ -1,7 +1,6 @@
 """``ithaca match``: the matches printed, and written to files."""
 
-from ithaca.commands.conclusion import Outputs
-from ithaca.commands.plain import printed
+from ithaca.commands.conclusion import Outputs, printed
 from ithaca.commands.typed import calls
 from ithaca.plugins.hierarchies.commands import matching
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ithaca.formulations.design import Metric
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.widths import units
-from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit

@@ -26,7 +26,7 @@ from ithaca.files.writing import SCHEMA, document_text, write_text_atomically
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.formats import LISTED
 from ithaca.formulations.machine import RTL
-from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
+from ithaca.formulations.systolic.options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import load_points
 from ithaca.formulations.systolic.question import read_data_type
 from ithaca.plugins.rtl.commands.simulating import read_memory, simulate_points

@@ -33,7 +33,7 @@ from ithaca.formulations.machine import (
 )
 from ithaca.formulations.processes import ProcessEngine
 from ithaca.formulations.systolic.design import systolic
-from ithaca.formulations.systolic.machine_options import changed_machine, machine_changes
+from ithaca.formulations.systolic.options import changed_machine, machine_changes
 from ithaca.formulations.systolic.points import Point
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ithaca.commands.api.outputs import AsJson
-from ithaca.commands.plain import line
+from ithaca.commands.conclusion import line
 from ithaca.commands.typed import calls
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError

@@ -28,8 +28,7 @@ from ithaca.formulations.algebra.parsing import FUNCTIONS, expression_text, pars
 from ithaca.formulations.design import Metric
 from ithaca.formulations.documents import ALONE, Document, Formula, Name
 from ithaca.formulations.hardware.accelerator import Trend
-from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 
 #: What begins the names of a layer's facts.
 LAYER = "layer."

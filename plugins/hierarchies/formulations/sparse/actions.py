@@ -12,7 +12,7 @@ from math import ceil, floor, prod
 
 from ithaca.plugins.hierarchies.formulations.architecture import Level
 from ithaca.plugins.hierarchies.formulations.sparse.parts import SparseLevel
-from ithaca.workloads.bands import Sides
+from ithaca.workloads.densities import Sides
 
 #: What is done with words.
 KINDS = ("read", "fill", "update")

@@ -9,8 +9,7 @@ from math import ceil
 from ithaca.plugins.hierarchies.formulations.sparse.loops import Extents, LevelLoop
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Format, Rank
 from ithaca.workloads.affine import Access
-from ithaca.workloads.bands import Sides
-from ithaca.workloads.densities import Density
+from ithaca.workloads.densities import Density, Sides
 
 #: Words of metadata and payloads of every rank, innermost first.
 Units = tuple[tuple[float, float], ...]

@@ -26,8 +26,7 @@ from ithaca.plugins.hierarchies.formulations.sparse.parts import SparseLevel, Sp
 from ithaca.plugins.hierarchies.formulations.sparse.savings import unread
 from ithaca.plugins.hierarchies.formulations.timeloop import TimeloopModel
 from ithaca.workloads.affine import Access
-from ithaca.workloads.bands import Sides
-from ithaca.workloads.densities import Banded, Density
+from ithaca.workloads.densities import Banded, Density, Sides
 from ithaca.workloads.nest import LoopNest
 
 #: Tiles of fewer rows than this, by words of a row and tenths of their words that are not zero,

@@ -56,8 +56,7 @@ from ithaca.plugins.hierarchies.formulations.published.dmazerunner.model import 
     whole_energy,
 )
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.tables import Tables
-from ithaca.workloads.footprints import footprints
-from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.nest import LoopNest, footprints
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit, Problem

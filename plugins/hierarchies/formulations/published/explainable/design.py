@@ -21,7 +21,7 @@ from ithaca.plugins.hierarchies.formulations.published.explainable.stage import 
     ExplainableTables,
     least_metrics,
 )
-from ithaca.workloads.footprints import footprints
+from ithaca.workloads.nest import footprints
 
 if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit
