@@ -81,7 +81,8 @@ def run(question: str, objective: str, limit: float) -> Run:
     limit : float
         Time limit (s).
     """
-    taken = measured(["-m", "ithaca", *question.split(), "--time-limit", str(limit)])
+    words = [*question.split(), "--verbose", "--time-limit", str(limit)]
+    taken = measured(["-m", "ithaca", *words])
     if taken.status:
         return Run(question, objective, 0.0, 0.0, taken.errors.splitlines()[0])
     verdicts = re.findall(r"│ (optimal|feasible|not better|infeasible|no answer)\b", taken.output)

@@ -46,7 +46,7 @@ class Expression:
     @property
     def _key(self) -> Any:
         """The parts of the expression, but for the order of what is added or multiplied."""
-        return tuple(getattr(self, name) for name in self.__match_args__)
+        return tuple(_unordered(getattr(self, name)) for name in self.__match_args__)
 
     def __add__(self, other: Operand) -> Expression:
         return add(self, other)
@@ -159,10 +159,6 @@ class Sum(Expression):
     terms: tuple[Expression, ...]
 
     @property
-    def _key(self) -> Any:
-        return _unordered(self.terms)
-
-    @property
     def children(self) -> tuple[Expression, ...]:
         return self.terms
 
@@ -182,10 +178,6 @@ class Product(Expression):
 
     coefficient: Fraction
     factors: tuple[tuple[Expression, int], ...]
-
-    @property
-    def _key(self) -> Any:
-        return self.coefficient, _unordered(self.factors)
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -245,10 +237,6 @@ class _Extreme(Expression):
     arguments: tuple[Expression, ...]
 
     @property
-    def _key(self) -> Any:
-        return _unordered(self.arguments)
-
-    @property
     def children(self) -> tuple[Expression, ...]:
         return self.arguments
 
@@ -273,10 +261,12 @@ class Minimum(_Extreme):
     __slots__ = ()
 
 
-def _unordered(parts: tuple[Any, ...]) -> Any:
-    """A key that is the same in any order; parts that repeat themselves keep theirs."""
-    own = frozenset(parts)
-    return own if len(own) == len(parts) else parts
+def _unordered(part: Any) -> Any:
+    """A key of several parts that is the same in any order, unless one repeats itself."""
+    if not isinstance(part, tuple):
+        return part
+    own = frozenset(part)
+    return own if len(own) == len(part) else part
 
 
 class Symbols(dict[str, Expression]):
