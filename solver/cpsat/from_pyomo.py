@@ -4,8 +4,9 @@ Understood are sums, products, quotients with positive divisors, integer powers,
 ``floor``, ``abs``, maxima and minima (`pyomo.core.expr.MaxExpression`, ``MinExpression``) over
 variables with finite integer domains; constraints of one or two sides; one objective; blocks of
 these; Boolean variables, logical constraints, disjunctions and SOS1. A model with any other active
-component, such as a complementarity, is refused: what is not read would be missing in the proof. A float is read as the simplest
-fraction that it is the rounding of, for Pyomo itself turns ``x/3`` into ``0.3333333333333333*x``.
+component, such as a complementarity, is refused: what is not read would be missing in the proof. A
+float is read as the simplest fraction that it is the rounding of, for Pyomo itself turns ``x/3``
+into ``0.3333333333333333*x``.
 
 >>> import pyomo.environ as pyo
 >>> model = pyo.ConcreteModel()
