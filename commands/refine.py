@@ -15,7 +15,7 @@ from ithaca.commands.typed import calls
 from ithaca.exports.charts.files import check_plot
 from ithaca.files.netcdf import check_netcdf
 from ithaca.results.view import Fact, View
-from ithaca.solver.result import Result
+from ithaca.solver.result import NEAR, Result
 
 
 @calls(refining.refine)
@@ -31,7 +31,7 @@ def refine(
         Path | None,
         Option(
             "--grid",
-            help="Write the cost model on the neighbourhood that the answer keeps (.nc).",
+            help=f"Write the cost model on all factors at most {NEAR} from the best's (.nc).",
         ),
         Written(check_netcdf),
     ] = None,
@@ -41,9 +41,12 @@ def refine(
     answer = ask()
 
     def save_grid(path: Path) -> None:
-        from ithaca.refine.grid import save_grid as save
+        from ithaca.commands.api.grids import grid as evaluate
+        from ithaca.refine.grid import IN_MEMORY
+        from ithaca.refine.kept import distance
 
-        save(answer.neighbourhood, path)
+        assert answer.best is not None
+        evaluate(answer, around=distance(answer.best, IN_MEMORY) or 0).save(path)
 
     if answer.best is None:
         plot = grid = None

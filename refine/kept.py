@@ -91,16 +91,24 @@ class Neighbourhood:
 
 def with_neighbourhood(result: Result) -> Result:
     """A result that keeps the largest neighbourhood of its best configuration that may be kept,
-    if there is a configuration and a factor that may vary.
+    if there is one.
 
     Raises `DisagreementError` if a point is better than the result claims to be possible.
     """
     best = result.best
-    if best is None or best.configuration is None or not _varied(best):
+    near = None if best is None else distance(best, MOST)
+    if best is None or near is None:
         return result
-    near = next(n for n in range(NEAR, -1, -1) if _window(best, n).points <= MOST)
     check_agreement(best, Neighbourhood(best, near).best)
     return replace(result, near=near)
+
+
+def distance(solution: Solution, most: int) -> int | None:
+    """The largest distance of factors, up to `NEAR`, with so many points at most; None where
+    nothing varies, or the nearest are more."""
+    if solution.configuration is None or not _varied(solution):
+        return None
+    return next((n for n in range(NEAR, 0, -1) if _window(solution, n).points <= most), None)
 
 
 def neighbourhood(result: Result) -> Neighbourhood:

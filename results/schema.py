@@ -61,7 +61,7 @@ class UnrestrictedDocument(Document):
 class NeighbourhoodDocument(Document):
     """The objective around the best configuration."""
 
-    around: Annotated[int, Field(ge=0, le=NEAR)]
+    around: Annotated[int, Field(ge=1, le=NEAR)]
     factors: dict[str, list[int]]
     legal: int
     feasible: int

@@ -3,9 +3,10 @@
 Understood are sums, products, quotients with positive divisors, integer powers, ``ceil``,
 ``floor``, ``abs``, maxima and minima (`pyomo.core.expr.MaxExpression`, ``MinExpression``) over
 variables with finite integer domains; constraints of one or two sides; one objective; blocks of
-these. A model with any other active component, such as a logical constraint, a disjunction or an
-SOS, is refused: what is not read would be missing in the proof. A float is read as the simplest
-fraction that it is the rounding of, for Pyomo itself turns ``x/3`` into ``0.3333333333333333*x``.
+these; Boolean variables, logical constraints, disjunctions and SOS1. A model with any other active
+component, such as a complementarity, is refused: what is not read would be missing in the proof. A
+float is read as the simplest fraction that it is the rounding of, for Pyomo itself turns ``x/3``
+into ``0.3333333333333333*x``.
 
 >>> import pyomo.environ as pyo
 >>> model = pyo.ConcreteModel()
@@ -47,6 +48,12 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.solver.cpsat.disjunctions import (
+    active_disjuncts,
+    disjunctions,
+    relaxed_unless,
+    without_logic,
+)
 from ithaca.solver.cpsat.encoding import Encoder, brief
 from ithaca.solver.cpsat.ratio import RatioBounds, RatioObjective, encode_ratio, minimize_ratio
 from ithaca.solver.engines import NotExpressibleError
@@ -63,6 +70,7 @@ READ = frozenset(
     {
         *("Var", "Constraint", "Objective", "Expression", "Block"),
         *("Param", "Set", "RangeSet", "SetOf", "Suffix", "BuildAction", "BuildCheck"),
+        *("Disjunct", "Disjunction", "BooleanVar"),  # by their binary variables
     }
 )
 
@@ -94,10 +102,14 @@ def solve_pyomo(model: Model, seconds: float | None = None, threads: int = 1) ->
     >>> ithaca.solve_pyomo(model).value
     Fraction(7, 1)
     """
-    variables, encoder, objective, sense = encode_pyomo(model)
+    check_model(model)
+    plain = without_logic(model)
+    variables, encoder, objective, sense = encode_pyomo(plain)
     outcome = minimize_ratio(encoder, objective, seconds, threads)
     for name, number in outcome.quantities.items():
         variables[name].set_value(number)
+    if plain is not model and outcome.value is not None:
+        _load(model, plain)
     value, bound = (
         None if number is None else sense * number for number in (outcome.value, outcome.bound)
     )
@@ -113,17 +125,26 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
     """
     import pyomo.environ as pyo
 
-    _check_components(model)
-    variables = {v.name: v for v in model.component_data_objects(pyo.Var) if not v.fixed}
+    check_model(model)
+    disjuncts = active_disjuncts(model)
+    parts = [model, *disjuncts]
+    for part in parts:
+        _check_components(part)
+    every = (v for part in parts for v in part.component_data_objects(pyo.Var))
+    variables = {v.name: v for v in every if not v.fixed}
     domains = {name: _domain(variable) for name, variable in variables.items()}
+    ranges = {n: Interval(Fraction(v[0]), Fraction(v[-1])) for n, v in domains.items()}
     encoder = Encoder.over_domains(cp_model.CpModel(), domains)
     reader = _Reader(frozenset(map(id, variables.values())))
-    for constraint in model.component_data_objects(pyo.Constraint, active=True):
-        body = reader.expression(constraint.body)
-        for side, sign in (("ub", 1), ("lb", -1)):
-            bound = _evaluated(constraint, attrgetter(side))
-            if bound is not None:
-                encoder.require_at_most(sign * body, sign * _number(bound))
+    _require(model, reader, encoder.require_at_most)
+    for disjunct in disjuncts:
+        chosen = reader.expression(disjunct.binary_indicator_var)
+        _require(disjunct, reader, relaxed_unless(encoder.require_at_most, chosen, ranges))
+    for indicators, exactly in disjunctions(model):
+        total = reader.expression(indicators)
+        encoder.require_at_most(-total, Fraction(0))
+        if exactly:
+            encoder.require_at_most(total, Fraction(0))
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1:
         raise NotExpressibleError(
@@ -131,7 +152,6 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
         )
     sense = 1 if goals[0].sense == pyo.minimize else -1
     objective = encode_ratio(encoder, sense * reader.expression(goals[0].expr))
-    ranges = {n: Interval(Fraction(v[0]), Fraction(v[-1])) for n, v in domains.items()}
     for divisor in dict.fromkeys(reader.divisors):
         span = bounds(divisor, ranges)
         if span is None or span.low <= 0 <= span.high:
@@ -140,8 +160,37 @@ def encode_pyomo(model: Model) -> tuple[dict[str, Variable], Encoder, RatioObjec
     return variables, encoder, objective, sense
 
 
-def _check_components(model: Model) -> None:
-    """Refuse what is no model, and every active component that is not read."""
+def _require(
+    block: Model, reader: _Reader, require: Callable[[Expression, Fraction], None]
+) -> None:
+    """Require the active constraints of a block."""
+    import pyomo.environ as pyo
+
+    for constraint in block.component_data_objects(pyo.Constraint, active=True):
+        body = reader.expression(constraint.body)
+        for side, sign in (("ub", 1), ("lb", -1)):
+            bound = _evaluated(constraint, attrgetter(side))
+            if bound is not None:
+                require(sign * body, sign * _number(bound))
+
+
+def _load(model: Model, plain: Model) -> None:
+    """Give the variables of a model the values of those of its copy."""
+    import pyomo.environ as pyo
+    from pyomo.gdp import Disjunct
+
+    kinds, within = (pyo.Var, pyo.BooleanVar), (pyo.Block, Disjunct)
+    for variable in model.component_data_objects(kinds, descend_into=within):
+        twin = pyo.ComponentUID(variable, context=model).find_component_on(plain)
+        if variable.ctype is pyo.BooleanVar:
+            twin = twin.get_associated_binary()
+        if not variable.fixed and twin is not None and twin.value is not None:
+            value = twin.value
+            variable.set_value(bool(value) if variable.ctype is pyo.BooleanVar else value)
+
+
+def check_model(model: Model) -> None:
+    """Refuse what is no model, or has no data."""
     from pyomo.core.base.block import BlockData
 
     if not isinstance(model, BlockData) or (hasattr(model, "is_indexed") and model.is_indexed()):
@@ -154,9 +203,11 @@ def _check_components(model: Model) -> None:
             f"CP-SAT: the Pyomo model {model.name} has no data yet; allowed: a ConcreteModel, or "
             "what create_instance() returns"
         )
-    # what makes use of Boolean variables says more than they do
-    whole = list(model.component_objects(active=True))
-    for component in sorted(whole, key=lambda each: each.ctype.__name__ == "BooleanVar"):
+
+
+def _check_components(model: Model) -> None:
+    """Refuse every active component that is not read."""
+    for component in model.component_objects(active=True):
         kind = component.ctype.__name__
         if kind not in READ and (
             not component.is_indexed() or any(data.active for data in component.values())
@@ -201,7 +252,10 @@ class _Reader:
             return False, Constant(_number(child))
         if not hasattr(child, "is_potentially_variable"):
             raise _unreadable(child)
-        if not child.is_potentially_variable() or child.is_fixed():
+        fixed = child.is_fixed()
+        if fixed and child.is_expression_type() and value(child, exception=False) is None:
+            return True, None  # 0 times a variable without a value
+        if not child.is_potentially_variable() or fixed:
             return False, Constant(_number(_evaluated(child, value)))
         if child.is_variable_type():
             if self._known is not None and id(child) not in self._known:

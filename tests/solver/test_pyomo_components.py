@@ -1,6 +1,7 @@
 """Pyomo models with components of every kind: read right, or refused in one line, never left out
 of a proof."""
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -22,12 +23,6 @@ def model():
     whole.v = pyo.Var([1, 2], within=pyo.Binary)
     whole.o = pyo.Objective(expr=whole.t)
     return whole
-
-
-def logical(m):
-    m.b = pyo.BooleanVar()
-    m.b.associate_binary_var(m.u)
-    m.lc = pyo.LogicalConstraint(expr=m.b)
 
 
 def indexed_logical(m):
@@ -71,27 +66,6 @@ def piecewise(m):
 @pytest.mark.parametrize(
     ("change", "name", "kind"),
     [
-        (logical, "lc", "LogicalConstraint"),
-        (indexed_logical, "lc", "LogicalConstraint"),
-        (logical_list, "lc", "LogicalConstraint"),
-        (lambda m: m.add_component("b", pyo.BooleanVar()), "b", "BooleanVar"),
-        (
-            lambda m: m.add_component("d", gdp.Disjunction(expr=[[m.t >= 20], [m.t >= 10]])),
-            "d",
-            "Disjunction",
-        ),
-        (disjunct, "d", "Disjunct"),
-        (
-            lambda m: m.add_component("s", pyo.SOSConstraint(var=m.v, sos=1)),
-            "s",
-            "SOSConstraint",
-        ),
-        (
-            lambda m: m.add_component("s", pyo.SOSConstraint(var=m.v, sos=2)),
-            "s",
-            "SOSConstraint",
-        ),
-        (in_a_block, r"blk\[2\].sos", "SOSConstraint"),
         (
             lambda m: m.add_component(
                 "cc", mpec.Complementarity(expr=mpec.complements(m.t >= 10, m.u >= 0))
@@ -101,7 +75,6 @@ def piecewise(m):
         ),
         (arc, "[pq]", "Port"),
         (derivative, "when", "ContinuousSet"),
-        (piecewise, "pw.*", "SOSConstraint"),
         (
             lambda m: m.add_component("f", pyo.ExternalFunction(lambda x: x)),
             "f",
@@ -241,3 +214,132 @@ def test_divisors_that_are_negative_throughout_are_read():
     whole.n = pyo.Var(within=pyo.Integers, bounds=(-3, -1))
     whole.k = pyo.Constraint(expr=whole.t / whole.n >= -2)
     assert solve_pyomo(whole).value == 2
+
+
+def nested(m):
+    """t from 20 on, or, if u is 1, from 9 on."""
+    m.d, m.e = gdp.Disjunct(), gdp.Disjunct()
+    m.d.c = pyo.Constraint(expr=m.t >= 20)
+    m.e.inner = gdp.Disjunction(expr=[[m.t >= 30], [m.u == 1, m.t >= 9]])
+    m.choice = gdp.Disjunction(expr=[m.d, m.e])
+
+
+def indicated(m):
+    """Two disjuncts, chosen together."""
+    m.d = gdp.Disjunct([1, 2])
+    for number, least in ((1, 20), (2, 10)):
+        m.d[number].c = pyo.Constraint(expr=m.t >= least)
+    m.choice = gdp.Disjunction(expr=[m.d[1], m.d[2]], xor=False)
+    m.lc = pyo.LogicalConstraint(expr=m.d[1].indicator_var.equivalent_to(m.d[2].indicator_var))
+
+
+def excluded(m):
+    disjunction(m)
+    m.choice.disjuncts[1].deactivate()
+
+
+def disjunction(m):
+    m.choice = gdp.Disjunction(expr=[[m.t >= 20], [0.1 * m.t >= 1]])
+
+
+def at_most_one(m):
+    """No u, as t is not 0."""
+    m.w = pyo.Var([1, 2], within=pyo.Integers, bounds=(-5, 64))
+    m.first, m.second = pyo.Constraint(expr=m.w[1] == m.t), pyo.Constraint(expr=m.w[2] == m.u)
+    m.s = pyo.SOSConstraint(var=m.w, sos=1)
+
+
+def counted_booleans(m):
+    m.b = pyo.BooleanVar([1, 2, 3])
+    for number in (1, 2):
+        m.b[number].associate_binary_var(m.v[number])
+    m.more = pyo.Constraint(expr=m.t >= 4 + m.v[1] + m.v[2])
+    m.lc = pyo.LogicalConstraint(expr=pyo.atleast(2, [m.b[1], m.b[2], m.b[3]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "least"),
+    [
+        (indexed_logical, 2),
+        (logical_list, 2),
+        (in_a_block, 2),
+        (disjunction, 10),
+        (excluded, 20),
+        (nested, 9),
+        (indicated, 20),
+        (at_most_one, 5),
+        (counted_booleans, 5),
+    ],
+)
+def test_logic_is_read(change, least):
+    whole = model()
+    change(whole)
+    answer = solve_pyomo(whole)
+    assert answer.value == answer.bound == least == whole.t.value
+    for constraint in whole.component_data_objects(pyo.LogicalConstraint):
+        assert pyo.value(constraint.expr)
+    for disjunct in whole.component_data_objects(gdp.Disjunct, active=True):
+        held = (pyo.value(c.expr) for c in disjunct.component_data_objects(pyo.Constraint))
+        assert all(held) or not disjunct.indicator_var.value
+
+
+def logic_of_an_integer(m):
+    m.b = pyo.BooleanVar()
+    m.b.associate_binary_var(m.u)
+    m.lc = pyo.LogicalConstraint(expr=m.b)
+
+
+def divided(m):
+    m.choice = gdp.Disjunction(expr=[[m.t / m.u >= 2], [m.t >= 9]])
+
+
+def ordered_set_within(m):
+    disjunction(m)
+    m.choice.disjuncts[0].s = pyo.SOSConstraint(var=m.v, sos=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (logic_of_an_integer, "b of the Pyomo model stands for u; allowed: a binary variable"),
+        (lambda m: m.add_component("s", pyo.SOSConstraint(var=m.v, sos=2)), "s .* is an SOS2"),
+        (piecewise, "is an SOS2; allowed: SOS1"),
+        (disjunct, "d of the Pyomo model is in no disjunction"),
+        (divided, "divi.*positive"),
+        (ordered_set_within, "SOS"),
+    ],
+)
+def test_logic_that_is_not_read_is_refused_in_one_line(change, message):
+    whole = model()
+    change(whole)
+    with pytest.raises(NotExpressibleError, match=f"^CP-SAT: .*{message}.*$"):
+        solve_pyomo(whole)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_drawn_disjunctions_are_those_of_enumeration(seed):
+    """Sums, products and tenths in disjuncts, any of which may be chosen or exactly one."""
+    draw, whole = random.Random(seed), pyo.ConcreteModel()
+    whole.x = pyo.Var([0, 1], within=pyo.Integers, bounds=(-2, 3))
+    x = whole.x
+
+    def rule():
+        a, b, c, most = (draw.choice([-3, -2, -1, 1, 2, 3]) for _ in range(4))
+        return lambda x, y: a * x + b * y + Fraction(c, 10) * x * y <= most, (
+            a * whole.x[0] + b * whole.x[1] + c / 10 * whole.x[0] * whole.x[1] <= most
+        )
+
+    choices = [([rule() for _ in range(draw.randint(1, 3))], draw.random() < 0.5) for _ in "12"]
+    for number, (rules, xor) in enumerate(choices):
+        own = gdp.Disjunction(expr=[[stated] for _, stated in rules], xor=xor)
+        whole.add_component(f"choice{number}", own)
+    whole.goal = pyo.Objective(expr=3 * x[0] - 2 * x[1] + x[0] * x[1])
+    values = [
+        3 * p - 2 * q + p * q
+        for p in range(-2, 4)
+        for q in range(-2, 4)
+        if all(any(holds(p, q) for holds, _ in rules) for rules, _ in choices)
+    ]
+    answer = solve_pyomo(whole)
+    assert answer.value == (min(values) if values else None)
+    assert answer.infeasible == (not values)
