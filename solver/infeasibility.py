@@ -26,7 +26,7 @@ EMPTY_WITHIN = 5.0
 #: How long to look for the smallest value that could be met where no time limit is stated (seconds,
 #: per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
 #: is or is not. Large ones take minutes, or hours.
-WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 2.0}
+WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 5.0}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
