@@ -23,10 +23,10 @@ EMPTY_SPACE = "the design space itself is empty"
 #: design).
 EMPTY_WITHIN = 5.0
 
-#: How long to look for the smallest value that could be met where no time limit is stated (seconds,
-#: per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
+#: Boxes in which the smallest value that could be met is looked for where no time limit is stated
+#: (per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
 #: is or is not. Large ones take minutes, or hours.
-WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 5.0}
+BOXES = {(True, True): 50_000, (False, True): 5_000, (False, False): 500_000}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -63,7 +63,7 @@ def _smallest(
     if floor is not None and options.time_limit is None:
         refuted = floor > limit.bound
         if refuted or not staged:
-            options = replace(options, time_limit=WITHIN[staged, refuted])
+            options = replace(options, boxes=BOXES[staged, refuted])
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
