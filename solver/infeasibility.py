@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
@@ -23,10 +24,12 @@ EMPTY_SPACE = "the design space itself is empty"
 #: design).
 EMPTY_WITHIN = 5.0
 
-#: How long to look for the smallest value that could be met where no time limit is stated (seconds,
-#: per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
-#: is or is not. Large ones take minutes, or hours.
-WITHIN = {(True, True): 3.0, (False, True): 0.2, (False, False): 2.0}
+#: Boxes in which the smallest value that could be met is looked for where no time limit is stated
+#: (per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
+#: is or is not. Large ones take minutes, or hours; of quotients over spaces whose ranges have a
+#: product above ``LARGE`` none is looked for, as not even bounds are made in a second.
+LARGE = 10**28
+BOXES = {(True, True): 50_000, (False, True): 5_000, (False, False): 500_000}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -62,8 +65,12 @@ def _smallest(
     floor = target.floor if staged else least_quotient(target.symbolic().objective, target.design)
     if floor is not None and options.time_limit is None:
         refuted = floor > limit.bound
+        if refuted and not staged and prod(h for _, h in target.space.ranges.values()) > LARGE:
+            kept = bool(others) or len(problem.open_limits) == 1
+            name = problem.design.name
+            return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
         if refuted or not staged:
-            options = replace(options, time_limit=WITHIN[staged, refuted])
+            options = replace(options, boxes=BOXES[staged, refuted])
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
