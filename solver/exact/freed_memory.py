@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 
 #: Numbers of the parameters in `mallopt` of the GNU C library, and their values (bytes). Smaller
-#: blocks do not come from the system each for itself (the largest value that it takes), and as much
-#: that is free at the end of its memory does not go back.
-PARAMETERS = {-3: 32 << 20, -1: 1 << 30}
+#: blocks do not come from the system each for itself, and as much that is free at the end of its
+#: memory does not go back. Old versions refuse the first: blocks of up to 32 MiB alone.
+PARAMETERS = {-3: 1 << 30, -1: 1 << 30}
 
 
 def keep_freed_memory() -> bool:
