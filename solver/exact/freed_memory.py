@@ -6,7 +6,7 @@ import ctypes
 
 #: Numbers of the parameters in `mallopt` of the GNU C library, and their values (bytes). Smaller
 #: blocks do not come from the system each for itself, and as much that is free at the end of its
-#: memory does not go back. Old versions refuse the first: blocks of up to 32 MiB alone.
+#: memory does not go back. Versions that refuse the first are left as they are.
 PARAMETERS = {-3: 1 << 30, -1: 1 << 30}
 
 
