@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.solver.exact.freed_memory import keep_freed_memory
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import Search, SearchState, nearly_proven
 from ithaca.solver.level_set import LevelSets
@@ -47,6 +48,7 @@ def wide_tables(
         return None
     if not nearly_proven(problem, state.value) and levels.proves_lean:
         return None
+    keep_freed_memory()
     lowered = levels.bounds.lowered
     few: list[CandidateTable] = []
 
