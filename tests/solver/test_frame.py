@@ -2,10 +2,8 @@
 
 from dataclasses import replace
 
-from ithaca.formulations.algebra.expression import Symbol, multiply
 from ithaca.formulations.space import Axis
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.solver.tables.cuts import floors_of
 from ithaca.solver.tables.frame import lower, lower_problem, relax
 from ithaca.solver.tables.relaxation import Relaxation
 from tests.problems import mm_problem
@@ -58,17 +56,3 @@ def test_products_of_sums_are_multiplied_out_once():
     problem = replace(mm_problem((64, 64, 64)), objective=parse_objective("energy*latency"))
     alike = replace(problem, limits=())
     assert lowered_anew(problem).objective == lowered_anew(alike).objective
-
-
-def test_rules_say_what_products_are_no_less_than():
-    problem = mm_problem((64, 64, 64))
-    rules = [rule for rule, bound in problem.symbolic().constraints if not bound]
-    ((part, least),) = floors_of(rules)
-    assert {str(base): exponent for base, exponent in part.items()} == {"t2.i": 1, "t2.j": 1}
-    assert str(least) == "8·t2.k"
-    # what one of several is no less than has no part of another
-    assert not [*floors_of([as_rule("x", "y", "z"), as_rule("y", "z", "x")])]
-
-
-def as_rule(needs, *factors):
-    return Symbol(needs) - multiply(*map(Symbol, factors))
