@@ -15,14 +15,16 @@ def inside(path: Path, name: str) -> Path | None:
     )
     every = [(each / name).resolve() for each in allowed]
     places = [place for place in every if any(map(place.is_relative_to, allowed))]
-    return next((place for place in places if place.exists()), next(iter(places), None))
+    return next((place for place in places if _exists(place)), next(iter(places), None))
 
 
 def beside(path: Path, name: str) -> Path:
     """A file that another one names, within that one's folder or one of ``--include-from``.
 
-    Raises `InputError` if it is outside of these.
+    Raises `InputError` if it is outside of these, or no file can have its name.
     """
+    if "\0" in name:
+        raise refuse(path, f"names {quoted(name)}; allowed: names of files")
     place = inside(path, name)
     if place is None:
         raise refuse(
@@ -31,3 +33,11 @@ def beside(path: Path, name: str) -> Path:
             "inside, or of folders that --include-from names",
         )
     return place
+
+
+def _exists(place: Path) -> bool:
+    """Whether there is a file, which there is none of where its name is too long."""
+    try:
+        return place.exists()
+    except OSError:
+        return False

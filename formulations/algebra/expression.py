@@ -327,9 +327,7 @@ def multiply(*values: Operand) -> Expression:
             powers[node] = powers.get(node, 0) + 1
         if own is not UNIT:  # most are; arithmetic on fractions is slow
             coefficient = own if coefficient is UNIT else coefficient * own
-    if 0 in powers.values():
-        return _product(coefficient, tuple((b, e) for b, e in powers.items() if e))
-    return _product(coefficient, tuple(powers.items()))
+    return _product(coefficient, tuple((b, e) for b, e in powers.items() if e))
 
 
 def _product(coefficient: Fraction, factors: tuple[tuple[Expression, int], ...]) -> Expression:

@@ -213,7 +213,7 @@ def solve_nlp(
     began = time.perf_counter()
     try:
         with options.building():
-            assert problem.guarded
+            _ = problem.guarded  # divisors are refused there
             search = NlpSearch(problem, options.seed)
     except StoppedError:
         return not_begun(problem, start, options, METHOD)

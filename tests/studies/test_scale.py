@@ -107,7 +107,8 @@ def test_cycles_lie_on_a_grid(kernel):
             problem = Problem(
                 SystolicDesign(nest, array, data_type("fp32"), technology=technology), (), objective
             )
-            assert find_scale(problem, objective).step >= Fraction(1, 16)
+            # what the last lane of both loops holds up divides by packs of 16 words once more
+            assert find_scale(problem, objective).step >= Fraction(1, 64)
 
 
 def test_what_has_no_scale_is_refused():
@@ -124,7 +125,7 @@ def test_what_has_no_scale_is_refused():
     [
         ("-throughput", "latency"),
         ("-2/(3*latency)", "latency"),
-        ("throughput", "((-1)*latency)"),
+        ("2/(3*latency)", "((-1)*latency)"),
         ("1/(latency*dsp)", None),
         ("-1/(latency + dsp)", None),
     ],

@@ -13,7 +13,7 @@ from ithaca.files.messages import quoted
 Shape = tuple[int, ...]
 
 #: Largest number that a configuration may state.
-LARGEST = 2**40
+LARGEST = 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
