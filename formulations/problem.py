@@ -237,7 +237,7 @@ class Problem:
     @cached_property
     def _symbolic(self) -> SymbolicProblem:
         metrics = self.design.in_symbols(frozenset(self.used_metrics))
-        assert self.sensible
+        _ = self.sensible  # what is out of doubles is refused there
         objective, *limits = (
             guarded_form(expression, metrics, self.reach, self.intervals, what)
             for what, expression in self._terms.expressions
@@ -312,7 +312,7 @@ class Problem:
         for limit in self.limits:
             most[limit.metric] = min(limit.bound, most.get(limit.metric, limit.bound))
         falls, over = falling(expression), late()
-        assert over or self.sensible
+        _ = over or self.sensible
         least = {} if over else self._roofs
         ranges: dict[str, Any] = {
             name: Interval(x, x) for name, x in least.items() if name in expression.symbols - falls
