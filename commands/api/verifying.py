@@ -19,7 +19,7 @@ from ithaca.files.writing import document_text
 from ithaca.results.network_studies import label_checks
 from ithaca.results.network_verification import verify_network
 from ithaca.results.verification import verify_front, verify_study
-from ithaca.solver.certificate import OWN
+from ithaca.solver.certificate import OWN, Status
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -121,7 +121,9 @@ def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
     free = result.unrestricted
     left = len(result.designs) + (free is not None)
     for index, recorded in enumerate(result.designs):
-        claim = verify_claim(recorded, whole.share(left - index), f"designs[{index}]")
+        # which limits would help is only said, and only looked for, where no design is feasible
+        nothing, at = result.certificate.status is Status.INFEASIBLE, f"designs[{index}]"
+        claim = verify_claim(recorded, whole.share(left - index), at, says_limits=nothing)
         yield Check(recorded.design, *claim)
     for index, run in enumerate(result.runs):
         solution = next(s for s in result.designs if s.design == run.design)

@@ -141,12 +141,15 @@ class _Most:
     def _most(self, term: Expression) -> Fraction | None:
         coefficient, monic = split_coefficient(term)
         factors = _factors(monic)
-        over = [base for base, exponent in factors if exponent > 0]
+        if any(exponent < 0 and not self._positive(base) for base, exponent in factors):
+            return None
+        over = {base: exponent for base, exponent in factors if exponent > 0}
         signed = [base for base in over if self._signed(base)]
         for base in signed:
             if isinstance(base, Sum):  # whatever the sign of the rest is
                 return self._above(base, multiply(term, power(base, -1)))
-        if signed[1:] or (signed and coefficient < 0):
+        # of a power the sign of the rest is open, too, and extrema of products need it
+        if signed[1:] or (signed and (coefficient < 0 or over[signed[0]] > 1)):
             return None
         if coefficient <= 0:
             return Fraction(0)
@@ -169,6 +172,11 @@ class _Most:
         if base not in self._signs:
             self._signs[base] = _negative(base) and _may_fall(base, self._ranges)
         return self._signs[base]
+
+    def _positive(self, base: Expression) -> bool:
+        """Whether a base is positive by its looks or its range; others may be 0 or negative."""
+        span = bounds(base, self._ranges) if _negative(base) else None
+        return not _negative(base) or (span is not None and span.low > 0)
 
     def _above(self, base: Expression, rest: Expression) -> Fraction | None:
         """The most of a product with a base."""

@@ -34,7 +34,7 @@ def drawn(draw, depth):
             [*map(Symbol, NAMES), *map(Symbol, NAMES), Constant(Fraction(draw.randint(1, 5)))]
         )
     left, right = drawn(draw, depth - 1), drawn(draw, depth - 1)
-    match draw.randrange(7):
+    match draw.randrange(9):
         case 0:
             return left + right
         case 1:
@@ -47,6 +47,10 @@ def drawn(draw, depth):
             return minimum(left, right)
         case 5:
             return ceiling_division(left, draw.choice([*map(Symbol, NAMES), right + left * left]))
+        case 6:
+            return left * left
+        case 7:  # a sum that is negative where what it is taken from is not
+            return right - (Constant(Fraction(draw.randint(1, 2))) - left)
         case _:
             return left / draw.choice([*map(Symbol, NAMES), maximum(Symbol("a"), Symbol("b"))])
 
@@ -86,6 +90,22 @@ def test_no_value_of_a_drawn_quotient_is_below_its_floor(seed):
     for quotient, ranges, known in quotients(seed):
         floor = quotient_floor(quotient, ranges)
         assert floor is None or floor <= min(known), str(quotient)
+
+
+def test_signs_of_divisors_and_of_powers_are_not_assumed():
+    a, b, c = map(Symbol, NAMES)
+    ranges = {
+        name: Interval(Fraction(1), Fraction(high))
+        for name, high in zip(NAMES, (2, 9, 9), strict=True)
+    }
+    for quotient, least in (
+        # a divisor of the bottom is 0 less what is negative or 0
+        (b / (1 + c * c / (1 - (1 - c))), Fraction(1, 10)),
+        # the square of what is negative everywhere
+        (b / (minimum(a, -2) * minimum(a, -2) - (minimum(a, 1) - a)), Fraction(1, 5)),
+    ):
+        floor = quotient_floor(quotient, ranges)
+        assert floor is None or floor <= least
 
 
 def test_equal_factors_of_top_and_bottom_cancel():

@@ -26,7 +26,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
 from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
-from ithaca.solver.solution import make_solution
+from ithaca.solver.solution import Solution, make_solution
 from ithaca.workloads.library import workload
 from tests.problems import mm_problem
 
@@ -165,6 +165,17 @@ def test_what_is_not_better_is_proven_so_however_bad_its_value_is():
         make_solution(own, worse, proof), SolveOptions(time_limit=SECONDS), "designs[0]"
     )
     assert confirmed, line
+
+
+def test_limits_that_help_are_not_missed_where_another_design_is_open(tmp_path):
+    none = replace(solve_design(problem(4)), shortfalls=())
+    nest = none.problem.design.nest
+    own = replace(none.problem.design, array=derive(nest, ("i",), "C"))
+    unproven = conclude(None, Fraction(0), SolveOptions(time_limit=0.0), method="exact")
+    other = Solution(replace(none.problem, design=own), None, None, unproven)
+    document = result_document(Result("u250", None, (none, other)))
+    (tmp_path / "r.json").write_text(document_text(document))
+    assert verify(tmp_path / "r.json", time_limit=SECONDS).checks[0].confirmed
 
 
 def test_shortfalls_are_checked(tmp_path):
