@@ -17,7 +17,7 @@ from ithaca.plugins.keras.workloads.graph import (
     extents,
     graph_of,
 )
-from ithaca.plugins.keras.workloads.layers import RULES, Uses
+from ithaca.plugins.keras.workloads.layers import RULES, Uses, inputs_of
 from ithaca.plugins.keras.workloads.shapes import PASSING, other_layer, unwrapped
 from ithaca.workloads.networks.network import (
     Layer,
@@ -159,7 +159,7 @@ class _Builder:
             alone = call.reads[0] if call.reads and reads[call.reads[0]] == 1 else None
             whole = bool(self.runs) and writers.get(alone or own) == self.runs[-1].source
             before = len(self.runs)
-            shapes = [known.get(tensor) for tensor in call.reads]
+            shapes = [known.get(call.reads[n]) for n in inputs_of(call.kind, call.roles)]
             made = self._call(call.kind, call.config, shapes, name, depth)
             for place, shape in enumerate(made):
                 tensor = (call.layer, call.number, place)

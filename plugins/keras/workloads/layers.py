@@ -6,7 +6,7 @@ Shapes have the batch first, and channels last unless ``data_format`` says other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -129,6 +129,11 @@ def slid(
             places = -(-extent // stride)
         axes.append(Axis(places, size, stride, dilation))
     return axes
+
+
+def listed(shapes: Iterable[Shape]) -> str:
+    """Shapes as error lines show them."""
+    return " and ".join(str([*shape]) for shape in shapes)
 
 
 def _places(axes: Sequence[Axis]) -> list[int]:
@@ -269,10 +274,14 @@ def _convolved_lstm(dimensions: int) -> Rule:
 
 def _heads(config: Fields, shapes: Sequence[Shape]) -> Made:
     """Attention of many heads, with the products that make queries, keys, values and the output."""
-    if len(shapes) < 2 or min(map(len, shapes)) != 3 or max(map(len, shapes)) != 3:
+    if len(shapes) < 2:
+        raise InputError("query and value are not one tensor each; allowed: one each")
+    if {*map(len, shapes)} != {3}:
         raise InputError("queries, keys or values are no sequences; allowed: 3 dimensions each")
     query, value = shapes[:2]
     keys = shapes[2] if len(shapes) > 2 else value
+    if keys[:2] != value[:2] or keys[0] != query[0]:
+        raise InputError(f"inputs of {listed(shapes)}; allowed: one batch, as many keys as values")
     heads = config.number("num_heads", config.values.get("num_query_heads"))
     own = config.number("num_key_value_heads", heads)
     width = config.number("key_dim", config.values.get("head_dim"))
@@ -302,7 +311,7 @@ def _heads(config: Fields, shapes: Sequence[Shape]) -> Made:
 
 def _attention(config: Fields, shapes: Sequence[Shape]) -> Made:
     """Scores of queries and keys, and values weighted by them."""
-    if len(shapes) < 2 or any(len(shape) != 3 for shape in shapes):
+    if len(shapes) not in (2, 3) or any(len(shape) != 3 for shape in shapes):
         raise InputError("queries or values are no sequences; allowed: 3 dimensions each")
     (batch, rows, features), (_, steps, deep) = shapes[:2]
     right = (batch, shapes[-1][2], shapes[-1][1])
@@ -333,6 +342,33 @@ def _dot(config: Fields, shapes: Sequence[Shape]) -> Made:
     return Made((shape if len(shape) > 1 else (batch, 1),), {"": use})
 
 
+_HEADS = ("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")
+
+
+def inputs_of(kind: str, roles: Sequence[str]) -> list[int]:
+    """The places, among the tensors that a call reads, of those that its layer takes: no masks.
+
+    Parameters
+    ----------
+    kind : str
+        The layer's class.
+    roles : sequence of str
+        Of each tensor, the argument that it stands for: its name, or its place (``"0"``).
+    """
+    if kind in _HEADS:
+        names = ("query", "value", "key")
+        several = [
+            [n for n, role in enumerate(roles) if role in (name, str(at))]
+            for at, name in enumerate(names)
+        ]
+        if len(several[0]) != 1 or len(several[1]) != 1 or len(several[2]) > 1:
+            return [0][: len(roles)]
+        return [place for places in several for place in places]
+    kept = [n for n, role in enumerate(roles) if not role.endswith("mask")]
+    # of layers that multiply, the first argument; operations of Keras 3 take several
+    return [n for n in kept if kind not in RULES or roles[n] == roles[kept[0]]]
+
+
 #: Layers that multiply, by class.
 RULES: dict[str, Rule] = {
     "Dense": _dense,
@@ -347,7 +383,7 @@ RULES: dict[str, Rule] = {
     "SimpleRNN": _gated(1),
     "RNN": _cells,
     **{f"ConvLSTM{n}D": _convolved_lstm(n) for n in (1, 2, 3)},
-    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"), _heads),
+    **dict.fromkeys(_HEADS, _heads),
     "Attention": _attention,
     "Dot": _dot,
 }

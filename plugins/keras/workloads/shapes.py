@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.plugins.keras.workloads.fields import Fields, Shape
-from ithaca.plugins.keras.workloads.layers import joined, slid, split
+from ithaca.plugins.keras.workloads.layers import joined, listed, slid, split
 from ithaca.workloads.networks.network import OmissionKind
 
 #: Layers around one that they prune, round or normalise.
@@ -95,13 +95,9 @@ def _merged(config: Fields, shapes: Sequence[Shape]) -> Shape:
     for along in zip(*(shape for shape in wide if shape), strict=True):
         several = {*along} - {1}
         if len(several) > 1:
-            raise InputError(f"inputs of {_listed(shapes)}; allowed: shapes that broadcast")
+            raise InputError(f"inputs of {listed(shapes)}; allowed: shapes that broadcast")
         extents.append(max(along))
     return tuple(extents)
-
-
-def _listed(shapes: Iterable[Shape]) -> str:
-    return " and ".join(str([*shape]) for shape in shapes)
 
 
 def _axis(config: Fields, rank: int, default: int = -1) -> int:
@@ -118,7 +114,7 @@ def _concatenated(config: Fields, shapes: Sequence[Shape]) -> Shape:
     axis = _axis(config, len(shapes[0]))
     others = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
     if len(others) > 1 or any(len(shape) <= axis for shape in shapes):
-        raise InputError(f"inputs of {_listed(shapes)}; allowed: shapes that differ along the axis")
+        raise InputError(f"inputs of {listed(shapes)}; allowed: shapes that differ along the axis")
     first = shapes[0]
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
@@ -144,7 +140,8 @@ def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _permuted(config: Fields, shapes: Sequence[Shape]) -> Shape:
     order, shape = config.values.get("dims"), shapes[0]
-    if not isinstance(order, list) or sorted(order, key=str) != [*range(1, len(shape))]:
+    whole = isinstance(order, list) and {*map(type, order)} == {int}
+    if not whole or sorted(order) != [*range(1, len(shape))]:
         raise InputError(f"dims is {quoted(order)}; allowed: the dimensions 1 to {len(shape) - 1}")
     return (shape[0], *(shape[place] for place in order))
 
