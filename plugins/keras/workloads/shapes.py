@@ -140,8 +140,8 @@ def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _permuted(config: Fields, shapes: Sequence[Shape]) -> Shape:
     order, shape = config.values.get("dims"), shapes[0]
-    whole = isinstance(order, list) and {*map(type, order)} == {int}
-    if not whole or sorted(order) != [*range(1, len(shape))]:
+    whole = isinstance(order, list) and all(type(n) is int for n in order)
+    if not isinstance(order, list) or not whole or sorted(order) != [*range(1, len(shape))]:
         raise InputError(f"dims is {quoted(order)}; allowed: the dimensions 1 to {len(shape) - 1}")
     return (shape[0], *(shape[place] for place in order))
 
