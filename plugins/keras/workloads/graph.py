@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape, parts
+from ithaca.plugins.keras.workloads.fields import LARGEST, MOST_DIMENSIONS, Fields, Shape, parts
 
 #: A tensor: the layer that writes it, which of its calls, and which of what that writes.
 Tensor = tuple[str, int, int]
@@ -23,6 +23,9 @@ MODELS = ("Functional", "Model", "Sequential")
 
 #: Most calls of layers, those of layers within layers among them.
 MOST_CALLS = 20_000
+
+#: Most tensors that they read, each as often as it is read.
+MOST_READS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ def _functional(config: Fields, layers: list[Any]) -> Graph:
             raise InputError(
                 f"layer {quoted(layer)}: inbound_nodes is {quoted(nodes)}; allowed: a list"
             )
-        for place, node in enumerate(nodes or ([[]] if kind == "InputLayer" else [])):
+        for place, node in enumerate([[]] if kind == "InputLayer" else nodes):
             stated: dict[Tensor, Sequence[Any]] = {}
             passed = [
                 (role, tensor)
@@ -132,7 +135,7 @@ def _functional(config: Fields, layers: list[Any]) -> Graph:
             ]
             reads, roles = (tuple(t for _, t in passed), tuple(role for role, _ in passed))
             values = own.values
-            if kind != "InputLayer" and isinstance(node, dict):
+            if isinstance(node, dict):
                 values = {**_plain_arguments(node), **values}
             calls.append(Call(layer, place, kind, Fields(values), reads, roles, stated))
             if len(calls) > MOST_CALLS:
@@ -249,6 +252,6 @@ def _ordered(calls: Sequence[Call]) -> Iterator[Call]:
 
 
 def extents(shape: Sequence[Any]) -> Shape | None:
-    """A shape of which all is known; None of others."""
-    whole = all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in shape)
-    return tuple(shape) if whole and shape else None
+    """A shape of which all is known, within bounds; None of others."""
+    whole = all(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= LARGEST for n in shape)
+    return tuple(shape) if whole and 0 < len(shape) <= MOST_DIMENSIONS else None

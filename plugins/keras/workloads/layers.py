@@ -180,37 +180,22 @@ def _transposed(dimensions: int) -> Rule:
         strides = config.each("strides", dimensions, 1)
         dilations = config.each("dilation_rate", dimensions, 1)
         same = config.text("padding", "valid", ("valid", "same")) == "same"
-        stated = config.values.get("output_padding")
+        edges: Sequence[int | None] = [None] * dimensions
+        if config.values.get("output_padding") is not None:
+            edges = config.each("output_padding", dimensions, 0, least=0)
         axes, along = [], []
-        for n, size, stride, dilation in zip(image, window, strides, dilations, strict=True):
+        sides = zip(image, window, strides, dilations, edges, strict=True)
+        for n, size, stride, dilation, edge in sides:
             reach = (size - 1) * dilation + 1
-            places = n * stride if same else n * stride + max(reach - stride, 0)
-            axes.append(Axis(places, size, stride, dilation))
-        if stated is not None:
-            more = stated if isinstance(stated, list | tuple) else [stated] * dimensions
-            edge = [Fields({"output_padding": x}).number("output_padding", 0, 0) for x in more]
-            if len(edge) != dimensions:
-                raise InputError(
-                    f"output_padding is {quoted(stated)}; allowed: {dimensions} integers"
-                )
-            axes = [
-                Axis(
-                    (n - 1) * a.stride
-                    + (a.window - 1) * a.dilation
-                    + 1
-                    - (2 * (((a.window - 1) * a.dilation + 1) // 2) if same else 0)
-                    + extra,
-                    a.window,
-                    a.stride,
-                    a.dilation,
-                )
-                for n, a, extra in zip(image, axes, edge, strict=True)
-            ]
-        for n, axis in zip(image, axes, strict=True):
-            whole = (n - 1) * axis.stride + (axis.window - 1) * axis.dilation + 1
-            if axis.outputs < 1:
+            every = (n - 1) * stride + reach
+            if edge is not None:
+                places = every - (2 * (reach // 2) if same else 0) + edge
+            else:
+                places = n * stride + (0 if same else max(reach - stride, 0))
+            if places < 1:
                 raise InputError("padding leaves no output; allowed: at least one element")
-            along.append(phases(axis, max(whole - axis.outputs, 0) // 2 if same else 0))
+            axes.append(Axis(places, size, stride, dilation))
+            along.append(phases(axes[-1], max(every - places, 0) // 2 if same else 0))
         outputs = config.number("filters")
         groups = config.number("groups", 1)
         uses = [*transposed_convolution(batch, inputs, outputs, along, groups)]

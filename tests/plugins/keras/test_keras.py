@@ -137,13 +137,16 @@ def test_models_within_models_and_around_layers_are_read(tmp_path):
         ({"layers": [image(4)], "output_layers": [["image", 0, 0]]}, "no layer multiplies"),
         ({"input_layers": 7}, "input_layers is 7; allowed: layers with places"),
         ({"layers": [image(4), image(4)]}, "layer 'image' occurs twice"),
-        ({"layers": [layer("InputLayer", "image")]}, "input image states no shape"),
+        ({"layers": [layer("InputLayer", "image")]}, "input 'image' states no shape"),
         ({"layers": [image(4), layer("Dense", "d", ["x"], units=3)]}, "which is not there"),
         (
             {"layers": [image(4), layer("Dense", "d", ["d"], units=3)]},
             "layer 'd' reads what it writes",
         ),
-        ({"layers": [image(4), layer("Dense", "d", ["image"], units=-3)]}, "units is -3"),
+        (
+            {"layers": [image(4), layer("Dense", "d", ["image"], units=-3)]},
+            "units is -3; allowed: an integer from 1 to 1099511627776",
+        ),
         ({"layers": [image(4), layer("Dense", "d", ["image"], units=10**60)]}, "units is"),
         (
             {"layers": [image(4), layer("Conv2D", "d", ["image"], filters=3)]},
