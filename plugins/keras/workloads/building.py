@@ -11,6 +11,7 @@ from ithaca.plugins.keras.workloads.fields import Fields, Shape, bounded
 from ithaca.plugins.keras.workloads.graph import (
     MODELS,
     MOST_CALLS,
+    MOST_KERNELS,
     MOST_READS,
     Call,
     Graph,
@@ -152,6 +153,7 @@ class _Builder:
             for number, most, what in (
                 (self.calls, MOST_CALLS, "calls of layers"),
                 (self.reads, MOST_READS, "tensors to read"),
+                (len(self.runs), MOST_KERNELS, "kernels"),
             ):
                 if number > most:
                     raise InputError(f"more than {most} {what}; allowed: at most so many")

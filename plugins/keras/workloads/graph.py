@@ -27,6 +27,9 @@ MOST_CALLS = 20_000
 #: Most tensors that they read, each as often as it is read.
 MOST_READS = 1_000_000
 
+#: Most kernels that they are.
+MOST_KERNELS = 100_000
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -38,7 +41,7 @@ class Call:
     config: Fields
     reads: tuple[Tensor, ...]
     roles: tuple[str, ...]
-    """Of each that it reads, the argument that it stands for: its name, or its place (`"0"`)."""
+    """The argument that each stands for: its name, or its place (`"0"`)."""
     stated: Mapping[Tensor, Sequence[Any]]
     """Shapes that it states of what it reads, None for what is not known."""
 
@@ -159,7 +162,7 @@ def _arguments(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _keywords(node: Any) -> Any:
-    """What Keras 2 states behind each tensor of the first argument: all others, by name."""
+    """All arguments but the first, by name, as Keras 2 states them behind each tensor of that."""
     while isinstance(node, list) and node and _tensor(node) is None:
         node = node[0]
     return node[3] if isinstance(node, list) and len(node) > 3 else None

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape
+from ithaca.plugins.keras.workloads.fields import Fields, Shape, parts
 from ithaca.workloads.networks.operators import (
     Axis,
     KernelUse,
@@ -36,6 +37,9 @@ class Made:
     biases: int = 0
     """Biases that it adds."""
 
+
+#: Most cells of a recurrent layer.
+MOST_CELLS = 100
 
 Rule = Callable[[Fields, Sequence[Shape]], Made]
 
@@ -227,13 +231,28 @@ def _gated(gates: int) -> Rule:
 
 
 def _cells(config: Fields, shapes: Sequence[Shape]) -> Made:
-    """A recurrent layer of a cell that it states."""
+    """A recurrent layer of a cell that it states, or of several, each of which reads the last."""
     kind, cell = config.inside("cell")
-    if kind.removesuffix("Cell") not in ("LSTM", "GRU", "SimpleRNN"):
-        raise InputError(f"cell is {quoted(kind)}; allowed: LSTMCell, GRUCell, SimpleRNNCell")
-    own = {**config.values, **cell.values}
-    own |= {name: config.values.get(name) for name in ("return_sequences", "return_state")}
-    return RULES[kind.removesuffix("Cell")](Fields(own), shapes)
+    cells = [config.values["cell"]]
+    if kind == "StackedRNNCells":
+        stated = cell.values.get("cells")
+        if not isinstance(stated, list) or not 0 < len(stated) <= MOST_CELLS:
+            raise InputError(f"cells is {quoted(stated)}; allowed: a list of 1 to {MOST_CELLS}")
+        cells = stated
+    uses, states, biases = dict[str, KernelUse](), list[Shape](), 0
+    for number, entry in enumerate(cells, 1):
+        kind, cell = parts(entry, "cell")
+        if (name := kind.removesuffix("Cell")) not in ("LSTM", "GRU", "SimpleRNN"):
+            raise InputError(f"cell is {quoted(kind)}; allowed: LSTMCell, GRUCell, SimpleRNNCell")
+        flags = {each: config.values.get(each) for each in ("return_sequences", "return_state")}
+        if number < len(cells):
+            flags["return_sequences"] = True
+        made = RULES[name](Fields({**cell.values, **flags}), shapes)
+        shapes, biases = made.shapes[:1], biases + made.biases
+        states += made.shapes[1:]
+        prefix = f"cell{number}." if len(cells) > 1 else ""
+        uses |= {f"{prefix}{part}": use for part, use in made.uses.items()}
+    return Made((*shapes, *states), uses, biases)
 
 
 def _convolved_lstm(dimensions: int) -> Rule:
@@ -294,16 +313,39 @@ def _heads(config: Fields, shapes: Sequence[Shape]) -> Made:
     return Made(((batch, rows, after),), uses, 4 * config.flag("use_bias", True))
 
 
-def _attention(config: Fields, shapes: Sequence[Shape]) -> Made:
-    """Scores of queries and keys, and values weighted by them."""
+def _local(dimensions: int) -> Rule:
+    """A convolution with weights of its own at every place: a product for each."""
+
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Made:
+        batch, inputs, image = split(config, shapes[0], dimensions)
+        window = config.each("kernel_size", dimensions, 0)
+        axes = slid(config, image, window, config.each("strides", dimensions, 1))
+        outputs = config.number("filters")
+        places, inner = prod(_places(axes)), prod(window) * inputs
+        use = matrix_product((places, batch, inner), (places, inner, outputs))
+        shape = joined(config, batch, outputs, _places(axes))
+        return Made((shape,), {"": use}, config.flag("use_bias", True))
+
+    return rule
+
+
+def _attention(config: Fields, shapes: Sequence[Shape], *, additive: bool = False) -> Made:
+    """Scores of queries and keys, and values weighted by them; additive scores are sums, which are
+    weighted by a scale for each feature, if at all."""
     if len(shapes) not in (2, 3) or any(len(shape) != 3 for shape in shapes):
         raise InputError("queries or values are no sequences; allowed: 3 dimensions each")
     (batch, rows, features), (_, steps, deep) = shapes[:2]
-    right = (batch, shapes[-1][2], shapes[-1][1])
+    if shapes[-1] != (batch, steps, features) or shapes[1][0] != batch:
+        raise InputError(f"inputs of {listed(shapes)}; allowed: keys as wide as queries")
+    scores = matrix_product((batch, rows, features), (batch, features, steps))
+    if additive:
+        scores = matrix_product((batch * rows * steps, features), (features, 1))
     uses = {
-        "scores": matrix_product((batch, rows, features), right),
+        "scores": scores,
         "values": matrix_product((batch, rows, steps), (batch, steps, deep)),
     }
+    if additive and not config.flag("use_scale", True):
+        del uses["scores"]
     return Made(((batch, rows, deep),), uses)
 
 
@@ -370,5 +412,7 @@ RULES: dict[str, Rule] = {
     **{f"ConvLSTM{n}D": _convolved_lstm(n) for n in (1, 2, 3)},
     **dict.fromkeys(_HEADS, _heads),
     "Attention": _attention,
+    "AdditiveAttention": partial(_attention, additive=True),
+    **{f"LocallyConnected{n}D": _local(n) for n in (1, 2)},
     "Dot": _dot,
 }

@@ -29,6 +29,9 @@ ROUNDING = (
     ),
 )
 
+#: How categories are encoded.
+_ENCODINGS = ("int", "one_hot", "multi_hot", "count")
+
 _Rule = Callable[[Fields, Sequence[Shape]], Shape]
 
 
@@ -39,11 +42,13 @@ def _names(text: str) -> frozenset[str]:
 #: A few operations per element, the shape of the first input kept.
 KEEPING = _names(
     """
-    Activation ActivityRegularization AlphaDropout BatchNormalization
-    BatchNormalizationV1 BatchNormalizationV2 Discretization ELU GaussianDropout
+    Activation ActivityRegularization AlphaDropout AugMix AutoContrast BatchNormalization
+    BatchNormalizationV1 BatchNormalizationV2 ELU Equalization GaussianDropout
     GaussianNoise GELU GroupNormalization HardSigmoid LayerNormalization LeakyReLU QuantizeLayer
-    Normalization PReLU RandomBrightness RandomContrast ReLU Relu Relu6 RMSNormalization
-    Rescaling Sigmoid SpectralNormalization Softmax SyncBatchNormalization
+    Normalization PReLU RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
+    RandomContrast RandomErasing RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
+    RandomPosterization RandomSaturation RandomSharpness ReLU Relu Relu6 RMSNormalization
+    Rescaling Sigmoid Softmax Solarization SpectralNormalization SyncBatchNormalization
     ThresholdedReLU UnitNormalization
     """
 )
@@ -51,10 +56,11 @@ KEEPING = _names(
 #: Of these, what makes of a tensor another of as many elements in their order.
 PASSING = KEEPING | _names("Dropout Flatten Identity Reshape SpatialDropout1D SpatialDropout2D")
 
-#: Data moved or left as they are, the shape of the first input kept.
+#: Data moved or left as they are, the shape of the first input kept, as when nothing is trained.
 STAYING = _names(
     """
-    Cast Dropout Identity Masking RandomFlip RandomRotation RandomTranslation RandomZoom
+    Cast Dropout Identity Masking RandomElasticTransform RandomFlip RandomHeight RandomPerspective
+    RandomRotation RandomShear RandomTranslation RandomWidth RandomZoom
     SpatialDropout1D SpatialDropout2D SpatialDropout3D StopGradient
     """
 )
@@ -154,6 +160,32 @@ def _embedded(config: Fields, shapes: Sequence[Shape]) -> Shape:
     return (*shapes[0], config.number("output_dim"))
 
 
+def _encoded(mode: str) -> _Rule:
+    """Categories as numbers, or as a vector of as many elements as there are; ``mode`` is what is
+    done unless it is stated."""
+
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Shape:
+        how, shape = config.text("output_mode", mode, _ENCODINGS), shapes[0]
+        if how == "int":
+            return shape
+        bounds = config.values.get("bin_boundaries")
+        number = len(bounds) + 1 if isinstance(bounds, list) else config.values.get("num_bins")
+        number = config.number("num_tokens", number)
+        if len(shape) < 2:
+            raise InputError("an input of 1 dimension; allowed: at least 2")
+        return (*shape, number) if how == "one_hot" and shape[-1] > 1 else (*shape[:-1], number)
+
+    return rule
+
+
+def _adaptive(dimensions: int) -> _Rule:
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Shape:
+        batch, channels, _ = split(config, shapes[0], dimensions)
+        return joined(config, batch, channels, config.each("output_size", dimensions, 0))
+
+    return rule
+
+
 def _pooled(dimensions: int) -> _Rule:
     def rule(config: Fields, shapes: Sequence[Shape]) -> Shape:
         batch, channels, image = split(config, shapes[0], dimensions)
@@ -225,10 +257,15 @@ _MOVING: dict[str, _Rule] = {
     **{f"Cropping{n}D": _resized(n, "cropping", -1) for n in (1, 2, 3)},
     **{f"UpSampling{n}D": _upsampled(n) for n in (1, 2, 3)},
     **dict.fromkeys(("CenterCrop", "RandomCrop"), _cut),
+    "CategoryEncoding": _encoded("multi_hot"),
+    **dict.fromkeys(("Discretization", "Hashing"), _encoded("int")),
 }
 
 _COMPUTING: dict[str, _Rule] = {
     **{f"{kind}Pooling{n}D": _pooled(n) for kind in ("Max", "Average") for n in (1, 2, 3)},
+    **{
+        f"Adaptive{kind}Pooling{n}D": _adaptive(n) for kind in ("Max", "Average") for n in (1, 2, 3)
+    },
     **{f"Global{kind}Pooling{n}D": _global(n) for kind in ("Max", "Average") for n in (1, 2, 3)},
     "Resizing": _cut,
     **dict.fromkeys(MERGING, _merged),

@@ -202,27 +202,3 @@ def test_bad_archives_are_refused_in_one_line(tmp_path, content, told):
     path = tmp_path / "bad.keras"
     path.write_bytes(content)
     assert told in refused("network", path)
-
-
-def test_published_totals(tmp_path):
-    """VGG16: 15.47 billion multiply-accumulates, 138.3 million weights."""
-    layers, channels = [], [64, 64, 0, 128, 128, 0, *[256] * 3, 0, *[512] * 3, 0, *[512] * 3, 0]
-    for number, filters in enumerate(channels):
-        if filters:
-            conv = {
-                "filters": filters,
-                "kernel_size": [3, 3],
-                "padding": "same",
-                "activation": "relu",
-            }
-            layers.append(layer("Conv2D", f"l{number}", **conv))
-        else:
-            layers.append(layer("MaxPooling2D", f"l{number}", pool_size=[2, 2], strides=[2, 2]))
-    layers.append(layer("Flatten", "flat"))
-    layers += (
-        layer("Dense", f"d{units}{n}", units=units) for n, units in enumerate((4096, 4096, 1000))
-    )
-    network = read(tmp_path, chain(*layers, shape=(224, 224, 3)))
-    assert network.operations == 15_470_264_320
-    own = find_network("vgg16")
-    assert sorted(counts(network)) == sorted(counts(own))
