@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, escaped, quoted, refuse
-from ithaca.plugins.keras.workloads.fields import Fields, Shape, bounded
+from ithaca.plugins.keras.workloads.fields import LONGEST, Fields, Shape, bounded
 from ithaca.plugins.keras.workloads.graph import (
     MODELS,
     MOST_CALLS,
@@ -251,7 +251,7 @@ class _Builder:
     def _activation(self, config: Fields, name: str) -> None:
         word = config.values.get("activation")
         if isinstance(word, str) and word != "linear":
-            self._leave_out(escaped(word.title()), OmissionKind.ELEMENTWISE, name)
+            self._leave_out(escaped(word[:LONGEST].title()), OmissionKind.ELEMENTWISE, name)
 
     def _add(self, kind: str, uses: Uses, name: str) -> None:
         """Add layers of kernels, or say why they are none."""

@@ -18,6 +18,12 @@ LARGEST = 1 << 40
 #: Most dimensions of a tensor.
 MOST_DIMENSIONS = 32
 
+#: Longest name of a layer, a class or a choice (characters): each is written for every call.
+LONGEST = 1000
+
+#: What lines say of longer ones.
+TEXT = f"text of at most {LONGEST} characters"
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -77,8 +83,12 @@ class Fields:
         """
         value = self.values.get(name)
         word = default if value is None else value
-        if not isinstance(word, str) or (allowed and word.lower() not in allowed):
-            raise InputError(f"{name} is {quoted(word)}; allowed: {', '.join(allowed) or 'text'}")
+        if (
+            not isinstance(word, str)
+            or len(word) > LONGEST
+            or (allowed and word.lower() not in allowed)
+        ):
+            raise InputError(f"{name} is {quoted(word)}; allowed: {', '.join(allowed) or TEXT}")
         return word.lower()
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -143,5 +153,7 @@ def parts(value: object, name: str) -> tuple[str, Fields]:
     if isinstance(value, dict):
         kind, config = value.get("class_name"), value.get("config")
         if isinstance(kind, str) and isinstance(config, dict):
+            if len(kind) > LONGEST:
+                raise InputError(f"{name}: class_name is {quoted(kind)}; allowed: {TEXT}")
             return kind, Fields(config)
     raise InputError(f"{name} is {quoted(value)}; allowed: class_name and config")

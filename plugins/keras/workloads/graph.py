@@ -13,7 +13,15 @@ from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import LARGEST, MOST_DIMENSIONS, Fields, Shape, parts
+from ithaca.plugins.keras.workloads.fields import (
+    LARGEST,
+    LONGEST,
+    MOST_DIMENSIONS,
+    TEXT,
+    Fields,
+    Shape,
+    parts,
+)
 
 #: A tensor: the layer that writes it, which of its calls, and which of what that writes.
 Tensor = tuple[str, int, int]
@@ -70,6 +78,8 @@ def graph_of(kind: str, config: Fields) -> Graph:
 def _name(entry: Any, config: Fields, number: int) -> str:
     for name in (entry.get("name"), config.values.get("name")):
         if isinstance(name, str) and name:
+            if len(name) > LONGEST:
+                raise InputError(f"layers[{number}]: name is {quoted(name)}; allowed: {TEXT}")
             return name
     return f"layer{number}"
 
@@ -213,7 +223,8 @@ def _tensors(value: Any, stated: dict[Tensor, Sequence[Any]]) -> Iterator[Tensor
             tensor = _tensor(config.get("keras_history"))
             if tensor is None:
                 raise InputError("keras_history is no tensor; allowed: a layer, a node, a place")
-            if isinstance(shape := config.get("shape"), list):
+            shape = config.get("shape")
+            if isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS:
                 stated[tensor] = shape
             yield tensor
         elif value.get("class_name") is None:
@@ -256,5 +267,7 @@ def _ordered(calls: Sequence[Call]) -> Iterator[Call]:
 
 def extents(shape: Sequence[Any]) -> Shape | None:
     """A shape of which all is known, within bounds; None of others."""
-    whole = all(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= LARGEST for n in shape)
-    return tuple(shape) if whole and 0 < len(shape) <= MOST_DIMENSIONS else None
+    whole = 0 < len(shape) <= MOST_DIMENSIONS and all(
+        isinstance(n, int) and not isinstance(n, bool) and 0 < n <= LARGEST for n in shape
+    )
+    return tuple(shape) if whole else None

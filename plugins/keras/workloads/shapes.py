@@ -7,7 +7,7 @@ from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape
+from ithaca.plugins.keras.workloads.fields import MOST_DIMENSIONS, Fields, Shape
 from ithaca.plugins.keras.workloads.layers import joined, listed, slid, split
 from ithaca.workloads.networks.network import OmissionKind
 
@@ -131,8 +131,13 @@ def _flat(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
     target = config.values.get("target_shape", config.values.get("newshape"))
-    if not isinstance(target, list) or not all(isinstance(n, int) and n >= -1 for n in target):
-        raise InputError(f"target_shape is {quoted(target)}; allowed: integers from -1")
+    if (
+        not isinstance(target, list)
+        or len(target) > MOST_DIMENSIONS
+        or not all(isinstance(n, int) and n >= -1 for n in target)
+    ):
+        allowed = f"at most {MOST_DIMENSIONS} integers from -1"
+        raise InputError(f"target_shape is {quoted(target)}; allowed: {allowed}")
     if "newshape" in config.values:
         target = target[1:]
     elements, known = prod(shapes[0][1:]), prod(n for n in target if n != -1)
@@ -145,10 +150,10 @@ def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 
 def _permuted(config: Fields, shapes: Sequence[Shape]) -> Shape:
-    order, shape = config.values.get("dims"), shapes[0]
-    whole = isinstance(order, list) and all(type(n) is int for n in order)
-    if not isinstance(order, list) or not whole or sorted(order) != [*range(1, len(shape))]:
-        raise InputError(f"dims is {quoted(order)}; allowed: the dimensions 1 to {len(shape) - 1}")
+    stated, shape = config.values.get("dims"), shapes[0]
+    order = stated if isinstance(stated, list) and len(stated) < len(shape) else [None]
+    if {*map(type, order)} - {int} or sorted(order) != [*range(1, len(shape))]:
+        raise InputError(f"dims is {quoted(stated)}; allowed: the dimensions 1 to {len(shape) - 1}")
     return (shape[0], *(shape[place] for place in order))
 
 

@@ -88,6 +88,16 @@ def test_shapes_have_bounded_dimensions_and_extents(tmp_path):
             chain(layer("Conv2D", "c", data_format="chanels_first"), shape=(8, 8, 3)),
             "data_format is 'chanels_first'; allowed: channels_last, channels_first",
         ),
+        (chain(dense("x" * 1001), shape=(4,)), "name is 'xx.* at most 1000 characters"),
+        (chain(layer("X" * 1001, "x"), shape=(4,)), "class_name is 'XX.* at most 1000 characters"),
+        (
+            chain(layer("Reshape", "x", target_shape=[1] * 33), shape=(4,)),
+            "target_shape is a list; allowed: at most 32 integers from -1",
+        ),
+        (
+            chain(layer("EinsumDense", "x", equation="a" * 1001), shape=(4,)),
+            "equation is 'aa.* at most 1000 characters",
+        ),
         (chain(dense(units=1 << 41), shape=(4,)), "allowed: an integer from 1 to 1099511627776"),
     ],
 )
