@@ -151,8 +151,9 @@ def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _permuted(config: Fields, shapes: Sequence[Shape]) -> Shape:
     stated, shape = config.values.get("dims"), shapes[0]
-    order = stated if isinstance(stated, list) and len(stated) < len(shape) else [None]
-    if {*map(type, order)} - {int} or sorted(order) != [*range(1, len(shape))]:
+    places = stated if isinstance(stated, list) and len(stated) < len(shape) else []
+    order = [n for n in places if type(n) is int]
+    if len(order) < len(places) or sorted(order) != [*range(1, len(shape))]:
         raise InputError(f"dims is {quoted(stated)}; allowed: the dimensions 1 to {len(shape) - 1}")
     return (shape[0], *(shape[place] for place in order))
 
