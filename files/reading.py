@@ -197,9 +197,7 @@ def parse_json(text: str, where: object) -> Any:
             where, f"not JSON at {place}: {error.msg}; allowed: a complete JSON document"
         ) from None
     except (RecursionError, MemoryError):
-        raise refuse(
-            where, "nested too deeply; allowed: a JSON document as Ithaca writes it"
-        ) from None
+        raise refuse(where, f"nested too deeply; allowed: at most {MAX_NESTING} levels") from None
 
 
 def location(parts: Sequence[str | int]) -> str:

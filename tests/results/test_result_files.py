@@ -288,13 +288,13 @@ TEXT = document_text(DOCUMENT)
         ("8601.6", "[" * 900 + "]" * 900, "allowed:"),
         (TEXT, "", "not JSON at line 1, column 1 … a complete JSON document"),
         (TEXT[len(TEXT) // 2 :], "", "not JSON at line … a complete JSON document"),
-        (TEXT, "[" * 500_000, "nested too deeply … as Ithaca writes it"),
+        (TEXT, "[" * 500_000, "nested too deeply; allowed: at most 100 levels"),
         (
             TEXT,
             '{"schema": "ithaca/2", "title": ' + "[" * 200 + "]" * 200 + "}",
             "nested too deeply",
         ),
-        (TEXT, '{"schema":' * 500_000, "nested too deeply … as Ithaca writes it"),
+        (TEXT, '{"schema":' * 500_000, "nested too deeply; allowed: at most 100 levels"),
     ],
     ids=itertools.count(),
 )

@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import errors_at, escaped, refuse
-from ithaca.plugins.keras.workloads.fields import Fields, Shape
+from ithaca.files.messages import errors_at, escaped, quoted, refuse
+from ithaca.plugins.keras.workloads.fields import LONGEST, Fields, Shape, bounded
 from ithaca.plugins.keras.workloads.graph import (
     MODELS,
     MOST_CALLS,
+    MOST_KERNELS,
+    MOST_READS,
     Call,
     Graph,
     Tensor,
     extents,
     graph_of,
 )
-from ithaca.plugins.keras.workloads.layers import RULES, Uses
+from ithaca.plugins.keras.workloads.layers import RULES, Uses, inputs_of
 from ithaca.plugins.keras.workloads.shapes import PASSING, other_layer, unwrapped
 from ithaca.workloads.networks.network import (
     Layer,
@@ -96,7 +98,8 @@ class _Builder:
     """The layers of a model, as they are called one after the other."""
 
     def __init__(self, graph: Graph, where: object, sizes: Mapping[str, int]) -> None:
-        self.graph, self.where, self.calls = graph, where, 0
+        self.graph, self.calls, self.reads = graph, 0, 0
+        self._graphs: dict[tuple[str, int], Graph] = {}
         self.runs: list[LayerRun] = []
         self._omitted: dict[tuple[str, OmissionKind, str], list[tuple[str, int | None]]] = {}
         self.starts = {
@@ -108,16 +111,13 @@ class _Builder:
             for at, extent in enumerate(shape)
             if extent is None
         }
-        self.parameters = chosen_parameters(where, open_, sizes)
-        self._stated = sizes
+        chosen = chosen_parameters(where, open_, sizes)
+        self.parameters = {
+            name: value for name, value in chosen.items() if name == BATCH or name in sizes
+        }
 
     def run(self) -> None:
         """Call all layers."""
-        self.parameters = {
-            name: value
-            for name, value in self.parameters.items()
-            if name == BATCH or name in self._stated
-        }
         inputs = {layer: self._opened(layer, shape) for layer, shape in self.starts.items()}
         self._graph(self.graph, inputs, "", 0)
 
@@ -136,6 +136,7 @@ class _Builder:
         """Call the layers of a graph; the shapes that it ends with."""
         if depth > DEEPEST:
             raise InputError(f"models in models, {depth} deep; allowed: at most {DEEPEST}")
+        self.reads += len(graph.inputs) + len(graph.outputs)
         batch = next(iter(inputs.values()), (1,))[0]
         known: dict[Tensor, Shape | None] = {}
         for call in graph.calls:  # as far as it states them, those of layers that are not known
@@ -148,8 +149,14 @@ class _Builder:
         numbers = Counter(call.layer for call in graph.calls)
         for call in graph.calls:
             self.calls += 1
-            if self.calls > MOST_CALLS:
-                raise InputError(f"more than {MOST_CALLS} calls of layers; allowed: so many")
+            self.reads += len(call.reads)
+            for number, most, what in (
+                (self.calls, MOST_CALLS, "calls of layers"),
+                (self.reads, MOST_READS, "tensors to read"),
+                (len(self.runs), MOST_KERNELS, "kernels"),
+            ):
+                if number > most:
+                    raise InputError(f"more than {most} {what}; allowed: at most so many")
             own = (call.layer, call.number, 0)
             if call.kind == "InputLayer":
                 known[own] = inputs.get(call.layer)
@@ -159,7 +166,7 @@ class _Builder:
             alone = call.reads[0] if call.reads and reads[call.reads[0]] == 1 else None
             whole = bool(self.runs) and writers.get(alone or own) == self.runs[-1].source
             before = len(self.runs)
-            shapes = [known.get(tensor) for tensor in call.reads]
+            shapes = [known.get(call.reads[n]) for n in inputs_of(call.kind, call.roles)]
             made = self._call(call.kind, call.config, shapes, name, depth)
             for place, shape in enumerate(made):
                 tensor = (call.layer, call.number, place)
@@ -183,7 +190,7 @@ class _Builder:
             return ()
         try:
             if kind in MODELS:
-                graph = graph_of(kind, config)
+                graph = self._within(kind, config)
                 if len(graph.inputs) != len(inputs):
                     raise InputError(f"{len(inputs)} inputs; allowed: {len(graph.inputs)}")
                 names = (layer for layer, _, _ in graph.inputs)
@@ -193,20 +200,31 @@ class _Builder:
                 inner, own = unwrapped(*config.inside("layer"))
                 (batch, steps, *rest), *_ = inputs
                 made = self._call(inner, own, [(batch * steps, *rest)], name, depth + 1)
-                return tuple(shape and (batch, steps, *shape[1:]) for shape in made)
-            return self._layer(kind, config, inputs, name, depth)
+                made = tuple(shape and (batch, steps, *shape[1:]) for shape in made)
+            else:
+                made = self._layer(kind, config, inputs, name)
+            for shape in made:
+                bounded(shape or (), "what it makes")
+            return made
         except (InputError, IndexError, ValueError) as error:
             reason = str(error) if isinstance(error, InputError) else "its input has another rank"
             self._leave_out(kind, OmissionKind.UNSUPPORTED, name, escaped(reason))
             return ()
 
-    def _layer(
-        self, kind: str, config: Fields, inputs: Sequence[Shape], name: str, depth: int
-    ) -> Shapes:
+    def _within(self, kind: str, config: Fields) -> Graph:
+        """The graph of a model within one, made once."""
+        key = kind, id(config.values.get("layers"))
+        if key not in self._graphs:
+            self._graphs[key] = graph_of(kind, config)
+        return self._graphs[key]
+
+    def _layer(self, kind: str, config: Fields, inputs: Sequence[Shape], name: str) -> Shapes:
         """Call a layer that is no model."""
         kind, config, times, merged = *unwrapped(kind, config), 1, ""
         if kind == "Bidirectional":
-            merged = config.text("merge_mode", "none", ("concat", "sum", "mul", "ave", "none"))
+            modes = ("concat", "sum", "mul", "ave", "none")
+            stated = "merge_mode" in config.values  # null is none
+            merged = config.text("merge_mode", "none", modes) if stated else "concat"
             (kind, config), times = unwrapped(*config.inside("layer")), 2
         if (rule := RULES.get(kind)) is not None:
             made = rule(config, inputs)
@@ -223,8 +241,8 @@ class _Builder:
             own = kind == "Lambda"
             reason = "code of its own, which is not run" if own else "no kernel is known for it"
             self._leave_out(kind, OmissionKind.UNSUPPORTED, name, reason)
-            stated = config.values.get("output_shape") if own else None
-            shape = extents(stated) if isinstance(stated, list) else None
+            shape = config.values.get("output_shape") if own else None
+            shape = extents(shape) if isinstance(shape, list) else None
             return () if shape is None else ((inputs[0][0], *shape),)
         shape, what = other
         self._leave_out(kind, what, name)
@@ -233,7 +251,7 @@ class _Builder:
     def _activation(self, config: Fields, name: str) -> None:
         word = config.values.get("activation")
         if isinstance(word, str) and word != "linear":
-            self._leave_out(escaped(word.title()), OmissionKind.ELEMENTWISE, name)
+            self._leave_out(escaped(word[:LONGEST].title()), OmissionKind.ELEMENTWISE, name)
 
     def _add(self, kind: str, uses: Uses, name: str) -> None:
         """Add layers of kernels, or say why they are none."""
@@ -275,7 +293,8 @@ def _start(call: Call) -> list[int | None]:
     if shape is None and isinstance(config.get("shape"), list):
         shape = [None, *config["shape"]]
     if not isinstance(shape, list) or not shape:
-        raise InputError(f"input {call.layer} states no shape; allowed: batch_shape")
+        raise InputError(f"input {quoted(call.layer)} states no shape; allowed: batch_shape")
+    bounded(shape, f"input {quoted(call.layer)}")
     return [
         None if extent is None else Fields({"batch_shape": extent}).number("batch_shape")
         for extent in shape

@@ -12,8 +12,17 @@ from ithaca.files.messages import quoted
 #: Extents of a tensor, its batch first.
 Shape = tuple[int, ...]
 
-#: Largest number that a configuration may state.
+#: Largest number that a configuration may state, and largest extent of a tensor.
 LARGEST = 1 << 40
+
+#: Most dimensions of a tensor.
+MOST_DIMENSIONS = 32
+
+#: Longest name of a layer, a class or a choice (characters): each is written for every call.
+LONGEST = 1000
+
+#: What lines say of longer ones.
+TEXT = f"text of at most {LONGEST} characters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,9 @@ class Fields:
         value = self.values.get(name)
         return whole(default if value is None else value, name, least)
 
-    def each(self, name: str, dimensions: int, default: int | Sequence[int]) -> list[int]:
+    def each(
+        self, name: str, dimensions: int, default: int | Sequence[int], least: int = 1
+    ) -> list[int]:
         """An integer for each dimension; one stands for all.
 
         Parameters
@@ -48,13 +59,15 @@ class Fields:
             How many there are.
         default : int or sequence of int
             What stands for it where it is missing or null.
+        least : int, optional
+            The least integer that is allowed.
         """
         value = self.values.get(name)
         value = default if value is None else value
         several = value if isinstance(value, list | tuple) else [value] * dimensions
         if len(several) != dimensions:
             raise InputError(f"{name} is {quoted(value)}; allowed: {dimensions} integers")
-        return [whole(each, name, 1) for each in several]
+        return [whole(each, name, least) for each in several]
 
     def text(self, name: str, default: str, allowed: Sequence[str] = ()) -> str:
         """A word in lower case, or its default value where none is stated.
@@ -70,8 +83,12 @@ class Fields:
         """
         value = self.values.get(name)
         word = default if value is None else value
-        if not isinstance(word, str) or (allowed and word.lower() not in allowed):
-            raise InputError(f"{name} is {quoted(word)}; allowed: {', '.join(allowed) or 'text'}")
+        if (
+            not isinstance(word, str)
+            or len(word) > LONGEST
+            or (allowed and word.lower() not in allowed)
+        ):
+            raise InputError(f"{name} is {quoted(word)}; allowed: {', '.join(allowed) or TEXT}")
         return word.lower()
 
     def flag(self, name: str, default: bool = False) -> bool:
@@ -89,7 +106,8 @@ class Fields:
     @property
     def first(self) -> bool:
         """Whether channels stand before the dimensions of a map."""
-        return self.text("data_format", "channels_last") == "channels_first"
+        orders = ("channels_last", "channels_first")
+        return self.text("data_format", orders[0], orders) == orders[1]
 
 
 def whole(value: object, name: str, least: int) -> int:
@@ -105,9 +123,29 @@ def whole(value: object, name: str, least: int) -> int:
         The least integer that is allowed.
     """
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-        allowed = "a positive integer" if least == 1 else f"an integer from {least}"
-        raise InputError(f"{name} is {quoted(value)}; allowed: {allowed}")
+        raise InputError(
+            f"{name} is {quoted(value)}; allowed: an integer from {least} to {LARGEST}"
+        )
     return value
+
+
+def bounded(shape: Sequence[object], what: str) -> None:
+    """Refuse a shape of more dimensions, or of larger extents, than tensors have.
+
+    Parameters
+    ----------
+    shape : sequence
+        Its extents; what is no integer is not looked at.
+    what : str
+        What has it, as the error line calls it.
+    """
+    if len(shape) > MOST_DIMENSIONS:
+        raise InputError(f"{what} has {len(shape)} dimensions; allowed: at most {MOST_DIMENSIONS}")
+    for extent in shape:
+        if isinstance(extent, int) and extent > LARGEST:
+            raise InputError(
+                f"{what} has an extent of {quoted(extent)}; allowed: at most {LARGEST}"
+            )
 
 
 def parts(value: object, name: str) -> tuple[str, Fields]:
@@ -115,5 +153,7 @@ def parts(value: object, name: str) -> tuple[str, Fields]:
     if isinstance(value, dict):
         kind, config = value.get("class_name"), value.get("config")
         if isinstance(kind, str) and isinstance(config, dict):
+            if len(kind) > LONGEST:
+                raise InputError(f"{name}: class_name is {quoted(kind)}; allowed: {TEXT}")
             return kind, Fields(config)
     raise InputError(f"{name} is {quoted(value)}; allowed: class_name and config")

@@ -6,13 +6,22 @@ with ``keras_history``. Layers of a sequential model read what the one before wr
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape, parts
+from ithaca.plugins.keras.workloads.fields import (
+    LARGEST,
+    LONGEST,
+    MOST_DIMENSIONS,
+    TEXT,
+    Fields,
+    Shape,
+    parts,
+)
 
 #: A tensor: the layer that writes it, which of its calls, and which of what that writes.
 Tensor = tuple[str, int, int]
@@ -22,6 +31,12 @@ MODELS = ("Functional", "Model", "Sequential")
 
 #: Most calls of layers, those of layers within layers among them.
 MOST_CALLS = 20_000
+
+#: Most tensors that they read, each as often as it is read.
+MOST_READS = 1_000_000
+
+#: Most kernels that they are.
+MOST_KERNELS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +48,8 @@ class Call:
     kind: str
     config: Fields
     reads: tuple[Tensor, ...]
+    roles: tuple[str, ...]
+    """The argument that each stands for: its name, or its place (`"0"`)."""
     stated: Mapping[Tensor, Sequence[Any]]
     """Shapes that it states of what it reads, None for what is not known."""
 
@@ -41,7 +58,6 @@ class Call:
 class Graph:
     """The calls of a model in the order of its file."""
 
-    name: str
     calls: tuple[Call, ...]
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
@@ -49,8 +65,6 @@ class Graph:
 
 def graph_of(kind: str, config: Fields) -> Graph:
     """The graph of a model."""
-    name = config.values.get("name")
-    name = name if isinstance(name, str) and name else kind.lower()
     layers = config.values.get("layers")
     if not isinstance(layers, list) or not layers:
         what = "are empty" if layers == [] else f"is {quoted(layers)}"
@@ -58,37 +72,45 @@ def graph_of(kind: str, config: Fields) -> Graph:
     if len(layers) > MOST_CALLS:
         raise InputError(f"{len(layers)} layers; allowed: at most {MOST_CALLS}")
     read = _sequential if kind == "Sequential" else _functional
-    return read(name, config, layers)
+    return read(config, layers)
 
 
 def _name(entry: Any, config: Fields, number: int) -> str:
     for name in (entry.get("name"), config.values.get("name")):
         if isinstance(name, str) and name:
+            if len(name) > LONGEST:
+                raise InputError(f"layers[{number}]: name is {quoted(name)}; allowed: {TEXT}")
             return name
     return f"layer{number}"
 
 
-def _sequential(name: str, config: Fields, layers: list[Any]) -> Graph:
+def _sequential(config: Fields, layers: list[Any]) -> Graph:
     calls: list[Call] = []
     last: Tensor | None = None
-    for number, entry in enumerate(layers):
-        kind, own = parts(entry, f"layers[{number}]")
-        layer = f"{_name(entry, own, number)}"
+    entries = [parts(entry, f"layers[{number}]") for number, entry in enumerate(layers)]
+    names = [
+        _name(entry, own, number)
+        for number, (entry, (_, own)) in enumerate(zip(layers, entries, strict=True))
+    ]
+    layer, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"layer {quoted(layer)} occurs twice; allowed: every name once")
+    for layer, entry, (kind, own) in zip(names, layers, entries, strict=True):
         if last is None and kind != "InputLayer":
             shape = _shape_of(own, entry) or _shape_of(
                 config, {"build_config": {"input_shape": config.values.get("build_input_shape")}}
             )
             start = Fields({"batch_shape": shape})
-            last = (f"{layer}_input", 0, 0)
-            calls.append(Call(last[0], 0, "InputLayer", start, (), {}))
-        calls.append(Call(layer, 0, kind, own, () if last is None else (last,), {}))
+            first, taken = f"{layer}_input", {*names}
+            while first in taken:
+                first += "_"
+            last = (first, 0, 0)
+            calls.append(Call(first, 0, "InputLayer", start, (), (), {}))
+        reads = () if last is None else (last,)
+        calls.append(Call(layer, 0, kind, own, reads, ("0",) * len(reads), {}))
         last = (layer, 0, 0)
     assert last is not None
-    names = [call.layer for call in calls]
-    if repeated := next((each for each in names if names.count(each) > 1), None):
-        raise InputError(f"layer {quoted(repeated)} occurs twice; allowed: every name once")
-    first = (calls[0].layer, 0, 0)
-    return Graph(name, tuple(calls), (first,), (last,))
+    return Graph(tuple(calls), ((calls[0].layer, 0, 0),), (last,))
 
 
 def _shape_of(config: Fields, entry: Any) -> object:
@@ -103,7 +125,7 @@ def _shape_of(config: Fields, entry: Any) -> object:
     return shape
 
 
-def _functional(name: str, config: Fields, layers: list[Any]) -> Graph:
+def _functional(config: Fields, layers: list[Any]) -> Graph:
     calls = list[Call]()
     seen = set[str]()
     for number, entry in enumerate(layers):
@@ -117,29 +139,52 @@ def _functional(name: str, config: Fields, layers: list[Any]) -> Graph:
             raise InputError(
                 f"layer {quoted(layer)}: inbound_nodes is {quoted(nodes)}; allowed: a list"
             )
-        for place, node in enumerate(nodes or ([[]] if kind == "InputLayer" else [])):
+        for place, node in enumerate([[]] if kind == "InputLayer" else nodes):
             stated: dict[Tensor, Sequence[Any]] = {}
-            reads = tuple(_tensors(node, stated))
+            passed = [
+                (role, tensor)
+                for role, value in _arguments(node)
+                for tensor in _tensors(value, stated)
+            ]
+            reads, roles = (tuple(t for _, t in passed), tuple(role for role, _ in passed))
             values = own.values
-            if kind != "InputLayer" and isinstance(node, dict):
-                values = {**_arguments(node), **values}
-            calls.append(Call(layer, place, kind, Fields(values), reads, stated))
+            if isinstance(node, dict):
+                values = {**_plain_arguments(node), **values}
+            calls.append(Call(layer, place, kind, Fields(values), reads, roles, stated))
             if len(calls) > MOST_CALLS:
                 raise InputError(
                     f"more than {MOST_CALLS} calls of layers; allowed: at most so many"
                 )
     inputs = _ends(config.values.get("input_layers"), "input_layers")
     outputs = _ends(config.values.get("output_layers"), "output_layers")
-    return Graph(name, tuple(_ordered(calls)), inputs, outputs)
+    return Graph(tuple(_ordered(calls)), inputs, outputs)
 
 
-def _arguments(node: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(node: Any) -> Iterator[tuple[str, Any]]:
+    """The arguments of a call, each with its name, or its place where it has none."""
+    if isinstance(node, dict):
+        places, names = node.get("args"), node.get("kwargs")
+        yield from ((str(n), each) for n, each in enumerate(places or ()))
+    else:
+        names = _keywords(node)
+        yield "0", node
+    yield from names.items() if isinstance(names, dict) else ()
+
+
+def _keywords(node: Any) -> Any:
+    """All arguments but the first, by name, as Keras 2 states them behind each tensor of that."""
+    while isinstance(node, list) and node and _tensor(node) is None:
+        node = node[0]
+    return node[3] if isinstance(node, list) and len(node) > 3 else None
+
+
+def _plain_arguments(node: Mapping[str, Any]) -> dict[str, Any]:
     """Numbers and words that a call is given beside tensors."""
     keywords = node.get("kwargs")
     return {
         name: value
         for name, value in (keywords if isinstance(keywords, dict) else {}).items()
-        if isinstance(value, int | str) and value is not None
+        if isinstance(value, int | str)
     }
 
 
@@ -169,7 +214,6 @@ def _tensors(value: Any, stated: dict[Tensor, Sequence[Any]]) -> Iterator[Tensor
     """The tensors that a node names, in order; fills in the shapes that it states of them."""
     if (tensor := _tensor(value)) is not None:
         yield tensor
-        yield from _tensors(value[3:], stated)
     elif isinstance(value, list):
         for each in value:
             yield from _tensors(each, stated)
@@ -179,7 +223,8 @@ def _tensors(value: Any, stated: dict[Tensor, Sequence[Any]]) -> Iterator[Tensor
             tensor = _tensor(config.get("keras_history"))
             if tensor is None:
                 raise InputError("keras_history is no tensor; allowed: a layer, a node, a place")
-            if isinstance(shape := config.get("shape"), list):
+            shape = config.get("shape")
+            if isinstance(shape, list) and len(shape) <= MOST_DIMENSIONS:
                 stated[tensor] = shape
             yield tensor
         elif value.get("class_name") is None:
@@ -221,6 +266,8 @@ def _ordered(calls: Sequence[Call]) -> Iterator[Call]:
 
 
 def extents(shape: Sequence[Any]) -> Shape | None:
-    """A shape of which all is known; None of others."""
-    whole = all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in shape)
-    return tuple(shape) if whole and shape else None
+    """A shape of which all is known, within bounds; None of others."""
+    whole = 0 < len(shape) <= MOST_DIMENSIONS and all(
+        isinstance(n, int) and not isinstance(n, bool) and 0 < n <= LARGEST for n in shape
+    )
+    return tuple(shape) if whole else None

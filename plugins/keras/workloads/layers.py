@@ -6,13 +6,14 @@ Shapes have the batch first, and channels last unless ``data_format`` says other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape
+from ithaca.plugins.keras.workloads.fields import Fields, Shape, parts
 from ithaca.workloads.networks.operators import (
     Axis,
     KernelUse,
@@ -36,6 +37,9 @@ class Made:
     biases: int = 0
     """Biases that it adds."""
 
+
+#: Most cells of a recurrent layer.
+MOST_CELLS = 100
 
 Rule = Callable[[Fields, Sequence[Shape]], Made]
 
@@ -131,6 +135,11 @@ def slid(
     return axes
 
 
+def listed(shapes: Iterable[Shape]) -> str:
+    """Shapes as error lines show them."""
+    return " and ".join(str([*shape]) for shape in shapes)
+
+
 def _places(axes: Sequence[Axis]) -> list[int]:
     return [axis.outputs for axis in axes]
 
@@ -175,37 +184,22 @@ def _transposed(dimensions: int) -> Rule:
         strides = config.each("strides", dimensions, 1)
         dilations = config.each("dilation_rate", dimensions, 1)
         same = config.text("padding", "valid", ("valid", "same")) == "same"
-        stated = config.values.get("output_padding")
+        edges: Sequence[int | None] = [None] * dimensions
+        if config.values.get("output_padding") is not None:
+            edges = config.each("output_padding", dimensions, 0, least=0)
         axes, along = [], []
-        for n, size, stride, dilation in zip(image, window, strides, dilations, strict=True):
+        sides = zip(image, window, strides, dilations, edges, strict=True)
+        for n, size, stride, dilation, edge in sides:
             reach = (size - 1) * dilation + 1
-            places = n * stride if same else n * stride + max(reach - stride, 0)
-            axes.append(Axis(places, size, stride, dilation))
-        if stated is not None:
-            more = stated if isinstance(stated, list | tuple) else [stated] * dimensions
-            edge = [Fields({"output_padding": x}).number("output_padding", 0, 0) for x in more]
-            if len(edge) != dimensions:
-                raise InputError(
-                    f"output_padding is {quoted(stated)}; allowed: {dimensions} integers"
-                )
-            axes = [
-                Axis(
-                    (n - 1) * a.stride
-                    + (a.window - 1) * a.dilation
-                    + 1
-                    - (2 * (((a.window - 1) * a.dilation + 1) // 2) if same else 0)
-                    + extra,
-                    a.window,
-                    a.stride,
-                    a.dilation,
-                )
-                for n, a, extra in zip(image, axes, edge, strict=True)
-            ]
-        for n, axis in zip(image, axes, strict=True):
-            whole = (n - 1) * axis.stride + (axis.window - 1) * axis.dilation + 1
-            if axis.outputs < 1:
+            every = (n - 1) * stride + reach
+            if edge is not None:
+                places = every - (2 * (reach // 2) if same else 0) + edge
+            else:
+                places = n * stride + (0 if same else max(reach - stride, 0))
+            if places < 1:
                 raise InputError("padding leaves no output; allowed: at least one element")
-            along.append(phases(axis, max(whole - axis.outputs, 0) // 2 if same else 0))
+            axes.append(Axis(places, size, stride, dilation))
+            along.append(phases(axes[-1], max(every - places, 0) // 2 if same else 0))
         outputs = config.number("filters")
         groups = config.number("groups", 1)
         uses = [*transposed_convolution(batch, inputs, outputs, along, groups)]
@@ -237,13 +231,28 @@ def _gated(gates: int) -> Rule:
 
 
 def _cells(config: Fields, shapes: Sequence[Shape]) -> Made:
-    """A recurrent layer of a cell that it states."""
+    """A recurrent layer of a cell that it states, or of several, each of which reads the last."""
     kind, cell = config.inside("cell")
-    if kind.removesuffix("Cell") not in ("LSTM", "GRU", "SimpleRNN"):
-        raise InputError(f"cell is {quoted(kind)}; allowed: LSTMCell, GRUCell, SimpleRNNCell")
-    own = {**config.values, **cell.values}
-    own |= {name: config.values.get(name) for name in ("return_sequences", "return_state")}
-    return RULES[kind.removesuffix("Cell")](Fields(own), shapes)
+    cells = [config.values["cell"]]
+    if kind == "StackedRNNCells":
+        stated = cell.values.get("cells")
+        if not isinstance(stated, list) or not 0 < len(stated) <= MOST_CELLS:
+            raise InputError(f"cells is {quoted(stated)}; allowed: a list of 1 to {MOST_CELLS}")
+        cells = stated
+    uses, states, biases = dict[str, KernelUse](), list[Shape](), 0
+    for number, entry in enumerate(cells, 1):
+        kind, cell = parts(entry, "cell")
+        if (name := kind.removesuffix("Cell")) not in ("LSTM", "GRU", "SimpleRNN"):
+            raise InputError(f"cell is {quoted(kind)}; allowed: LSTMCell, GRUCell, SimpleRNNCell")
+        flags = {each: config.values.get(each) for each in ("return_sequences", "return_state")}
+        if number < len(cells):
+            flags["return_sequences"] = True
+        made = RULES[name](Fields({**cell.values, **flags}), shapes)
+        shapes, biases = made.shapes[:1], biases + made.biases
+        states += made.shapes[1:]
+        prefix = f"cell{number}." if len(cells) > 1 else ""
+        uses |= {f"{prefix}{part}": use for part, use in made.uses.items()}
+    return Made((*shapes, *states), uses, biases)
 
 
 def _convolved_lstm(dimensions: int) -> Rule:
@@ -269,10 +278,14 @@ def _convolved_lstm(dimensions: int) -> Rule:
 
 def _heads(config: Fields, shapes: Sequence[Shape]) -> Made:
     """Attention of many heads, with the products that make queries, keys, values and the output."""
-    if len(shapes) < 2 or min(map(len, shapes)) != 3 or max(map(len, shapes)) != 3:
+    if len(shapes) < 2:
+        raise InputError("query and value are not one tensor each; allowed: one each")
+    if {*map(len, shapes)} != {3}:
         raise InputError("queries, keys or values are no sequences; allowed: 3 dimensions each")
     query, value = shapes[:2]
     keys = shapes[2] if len(shapes) > 2 else value
+    if keys[:2] != value[:2] or keys[0] != query[0]:
+        raise InputError(f"inputs of {listed(shapes)}; allowed: one batch, as many keys as values")
     heads = config.number("num_heads", config.values.get("num_query_heads"))
     own = config.number("num_key_value_heads", heads)
     width = config.number("key_dim", config.values.get("head_dim"))
@@ -300,16 +313,39 @@ def _heads(config: Fields, shapes: Sequence[Shape]) -> Made:
     return Made(((batch, rows, after),), uses, 4 * config.flag("use_bias", True))
 
 
-def _attention(config: Fields, shapes: Sequence[Shape]) -> Made:
-    """Scores of queries and keys, and values weighted by them."""
-    if len(shapes) < 2 or any(len(shape) != 3 for shape in shapes):
+def _local(dimensions: int) -> Rule:
+    """A convolution with weights of its own at every place: a product for each."""
+
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Made:
+        batch, inputs, image = split(config, shapes[0], dimensions)
+        window = config.each("kernel_size", dimensions, 0)
+        axes = slid(config, image, window, config.each("strides", dimensions, 1))
+        outputs = config.number("filters")
+        places, inner = prod(_places(axes)), prod(window) * inputs
+        use = matrix_product((places, batch, inner), (places, inner, outputs))
+        shape = joined(config, batch, outputs, _places(axes))
+        return Made((shape,), {"": use}, config.flag("use_bias", True))
+
+    return rule
+
+
+def _attention(config: Fields, shapes: Sequence[Shape], *, additive: bool = False) -> Made:
+    """Scores of queries and keys, and values weighted by them; additive scores are sums, which are
+    weighted by a scale for each feature, if at all."""
+    if len(shapes) not in (2, 3) or any(len(shape) != 3 for shape in shapes):
         raise InputError("queries or values are no sequences; allowed: 3 dimensions each")
     (batch, rows, features), (_, steps, deep) = shapes[:2]
-    right = (batch, shapes[-1][2], shapes[-1][1])
+    if shapes[-1] != (batch, steps, features) or shapes[1][0] != batch:
+        raise InputError(f"inputs of {listed(shapes)}; allowed: keys as wide as queries")
+    scores = matrix_product((batch, rows, features), (batch, features, steps))
+    if additive:
+        scores = matrix_product((batch * rows * steps, features), (features, 1))
     uses = {
-        "scores": matrix_product((batch, rows, features), right),
+        "scores": scores,
         "values": matrix_product((batch, rows, steps), (batch, steps, deep)),
     }
+    if additive and not config.flag("use_scale", True):
+        del uses["scores"]
     return Made(((batch, rows, deep),), uses)
 
 
@@ -333,6 +369,33 @@ def _dot(config: Fields, shapes: Sequence[Shape]) -> Made:
     return Made((shape if len(shape) > 1 else (batch, 1),), {"": use})
 
 
+_HEADS = ("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")
+
+
+def inputs_of(kind: str, roles: Sequence[str]) -> list[int]:
+    """The places, among the tensors that a call reads, of those that its layer takes: no masks.
+
+    Parameters
+    ----------
+    kind : str
+        The layer's class.
+    roles : sequence of str
+        Of each tensor, the argument that it stands for: its name, or its place (``"0"``).
+    """
+    if kind in _HEADS:
+        names = ("query", "value", "key")
+        several = [
+            [n for n, role in enumerate(roles) if role in (name, str(at))]
+            for at, name in enumerate(names)
+        ]
+        if len(several[0]) != 1 or len(several[1]) != 1 or len(several[2]) > 1:
+            return [0][: len(roles)]
+        return [place for places in several for place in places]
+    kept = [n for n, role in enumerate(roles) if not role.endswith("mask")]
+    # of layers that multiply, the first argument; operations of Keras 3 take several
+    return [n for n in kept if kind not in RULES or roles[n] == roles[kept[0]]]
+
+
 #: Layers that multiply, by class.
 RULES: dict[str, Rule] = {
     "Dense": _dense,
@@ -347,7 +410,9 @@ RULES: dict[str, Rule] = {
     "SimpleRNN": _gated(1),
     "RNN": _cells,
     **{f"ConvLSTM{n}D": _convolved_lstm(n) for n in (1, 2, 3)},
-    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention"), _heads),
+    **dict.fromkeys(_HEADS, _heads),
     "Attention": _attention,
+    "AdditiveAttention": partial(_attention, additive=True),
+    **{f"LocallyConnected{n}D": _local(n) for n in (1, 2)},
     "Dot": _dot,
 }

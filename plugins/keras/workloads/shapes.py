@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.plugins.keras.workloads.fields import Fields, Shape
-from ithaca.plugins.keras.workloads.layers import joined, slid, split
+from ithaca.plugins.keras.workloads.fields import MOST_DIMENSIONS, Fields, Shape
+from ithaca.plugins.keras.workloads.layers import joined, listed, slid, split
 from ithaca.workloads.networks.network import OmissionKind
 
 #: Layers around one that they prune, round or normalise.
@@ -29,6 +29,9 @@ ROUNDING = (
     ),
 )
 
+#: How categories are encoded.
+_ENCODINGS = ("int", "one_hot", "multi_hot", "count")
+
 _Rule = Callable[[Fields, Sequence[Shape]], Shape]
 
 
@@ -39,11 +42,13 @@ def _names(text: str) -> frozenset[str]:
 #: A few operations per element, the shape of the first input kept.
 KEEPING = _names(
     """
-    Activation ActivityRegularization AlphaDropout BatchNormalization
-    BatchNormalizationV1 BatchNormalizationV2 Discretization ELU GaussianDropout
+    Activation ActivityRegularization AlphaDropout AugMix AutoContrast BatchNormalization
+    BatchNormalizationV1 BatchNormalizationV2 ELU Equalization GaussianDropout
     GaussianNoise GELU GroupNormalization HardSigmoid LayerNormalization LeakyReLU QuantizeLayer
-    Normalization PReLU RandomBrightness RandomContrast ReLU Relu Relu6 RMSNormalization
-    Rescaling Sigmoid SpectralNormalization Softmax SyncBatchNormalization
+    Normalization PReLU RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
+    RandomContrast RandomErasing RandomGaussianBlur RandomGrayscale RandomHue RandomInvert
+    RandomPosterization RandomSaturation RandomSharpness ReLU Relu Relu6 RMSNormalization
+    Rescaling Sigmoid Softmax Solarization SpectralNormalization SyncBatchNormalization
     ThresholdedReLU UnitNormalization
     """
 )
@@ -51,10 +56,11 @@ KEEPING = _names(
 #: Of these, what makes of a tensor another of as many elements in their order.
 PASSING = KEEPING | _names("Dropout Flatten Identity Reshape SpatialDropout1D SpatialDropout2D")
 
-#: Data moved or left as they are, the shape of the first input kept.
+#: Data moved or left as they are, the shape of the first input kept, as when nothing is trained.
 STAYING = _names(
     """
-    Cast Dropout Identity Masking RandomFlip RandomRotation RandomTranslation RandomZoom
+    Cast Dropout Identity Masking RandomElasticTransform RandomFlip RandomHeight RandomPerspective
+    RandomRotation RandomShear RandomTranslation RandomWidth RandomZoom
     SpatialDropout1D SpatialDropout2D SpatialDropout3D StopGradient
     """
 )
@@ -95,13 +101,9 @@ def _merged(config: Fields, shapes: Sequence[Shape]) -> Shape:
     for along in zip(*(shape for shape in wide if shape), strict=True):
         several = {*along} - {1}
         if len(several) > 1:
-            raise InputError(f"inputs of {_listed(shapes)}; allowed: shapes that broadcast")
+            raise InputError(f"inputs of {listed(shapes)}; allowed: shapes that broadcast")
         extents.append(max(along))
     return tuple(extents)
-
-
-def _listed(shapes: Iterable[Shape]) -> str:
-    return " and ".join(str([*shape]) for shape in shapes)
 
 
 def _axis(config: Fields, rank: int, default: int = -1) -> int:
@@ -118,7 +120,7 @@ def _concatenated(config: Fields, shapes: Sequence[Shape]) -> Shape:
     axis = _axis(config, len(shapes[0]))
     others = {(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}
     if len(others) > 1 or any(len(shape) <= axis for shape in shapes):
-        raise InputError(f"inputs of {_listed(shapes)}; allowed: shapes that differ along the axis")
+        raise InputError(f"inputs of {listed(shapes)}; allowed: shapes that differ along the axis")
     first = shapes[0]
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
@@ -129,8 +131,13 @@ def _flat(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
     target = config.values.get("target_shape", config.values.get("newshape"))
-    if not isinstance(target, list) or not all(isinstance(n, int) and n >= -1 for n in target):
-        raise InputError(f"target_shape is {quoted(target)}; allowed: integers from -1")
+    if (
+        not isinstance(target, list)
+        or len(target) > MOST_DIMENSIONS
+        or not all(isinstance(n, int) and n >= -1 for n in target)
+    ):
+        allowed = f"at most {MOST_DIMENSIONS} integers from -1"
+        raise InputError(f"target_shape is {quoted(target)}; allowed: {allowed}")
     if "newshape" in config.values:
         target = target[1:]
     elements, known = prod(shapes[0][1:]), prod(n for n in target if n != -1)
@@ -143,9 +150,11 @@ def _reshaped(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 
 def _permuted(config: Fields, shapes: Sequence[Shape]) -> Shape:
-    order, shape = config.values.get("dims"), shapes[0]
-    if not isinstance(order, list) or sorted(order, key=str) != [*range(1, len(shape))]:
-        raise InputError(f"dims is {quoted(order)}; allowed: the dimensions 1 to {len(shape) - 1}")
+    stated, shape = config.values.get("dims"), shapes[0]
+    places = stated if isinstance(stated, list) and len(stated) < len(shape) else []
+    order = [n for n in places if type(n) is int]
+    if len(order) < len(places) or sorted(order) != [*range(1, len(shape))]:
+        raise InputError(f"dims is {quoted(stated)}; allowed: the dimensions 1 to {len(shape) - 1}")
     return (shape[0], *(shape[place] for place in order))
 
 
@@ -155,6 +164,32 @@ def _repeated(config: Fields, shapes: Sequence[Shape]) -> Shape:
 
 def _embedded(config: Fields, shapes: Sequence[Shape]) -> Shape:
     return (*shapes[0], config.number("output_dim"))
+
+
+def _encoded(mode: str) -> _Rule:
+    """Categories as numbers, or as a vector of as many elements as there are; ``mode`` is what is
+    done unless it is stated."""
+
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Shape:
+        how, shape = config.text("output_mode", mode, _ENCODINGS), shapes[0]
+        if how == "int":
+            return shape
+        bounds = config.values.get("bin_boundaries")
+        number = len(bounds) + 1 if isinstance(bounds, list) else config.values.get("num_bins")
+        number = config.number("num_tokens", number)
+        if len(shape) < 2:
+            raise InputError("an input of 1 dimension; allowed: at least 2")
+        return (*shape, number) if how == "one_hot" and shape[-1] > 1 else (*shape[:-1], number)
+
+    return rule
+
+
+def _adaptive(dimensions: int) -> _Rule:
+    def rule(config: Fields, shapes: Sequence[Shape]) -> Shape:
+        batch, channels, _ = split(config, shapes[0], dimensions)
+        return joined(config, batch, channels, config.each("output_size", dimensions, 0))
+
+    return rule
 
 
 def _pooled(dimensions: int) -> _Rule:
@@ -228,10 +263,15 @@ _MOVING: dict[str, _Rule] = {
     **{f"Cropping{n}D": _resized(n, "cropping", -1) for n in (1, 2, 3)},
     **{f"UpSampling{n}D": _upsampled(n) for n in (1, 2, 3)},
     **dict.fromkeys(("CenterCrop", "RandomCrop"), _cut),
+    "CategoryEncoding": _encoded("multi_hot"),
+    **dict.fromkeys(("Discretization", "Hashing"), _encoded("int")),
 }
 
 _COMPUTING: dict[str, _Rule] = {
     **{f"{kind}Pooling{n}D": _pooled(n) for kind in ("Max", "Average") for n in (1, 2, 3)},
+    **{
+        f"Adaptive{kind}Pooling{n}D": _adaptive(n) for kind in ("Max", "Average") for n in (1, 2, 3)
+    },
     **{f"Global{kind}Pooling{n}D": _global(n) for kind in ("Max", "Average") for n in (1, 2, 3)},
     "Resizing": _cut,
     **dict.fromkeys(MERGING, _merged),

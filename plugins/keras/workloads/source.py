@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from io import BytesIO
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import escaped, refuse
-from ithaca.files.reading import parse_json, read_bytes
+from ithaca.files.messages import errors_at, escaped, refuse
+from ithaca.files.reading import check_readable, parse_json
 from ithaca.plugins.keras.workloads.building import keras_network
 from ithaca.plugins.keras.workloads.fields import parts
 from ithaca.plugins.keras.workloads.graph import MODELS
 from ithaca.workloads.networks.find import PlainSource
 from ithaca.workloads.networks.network import Network
 
-#: Largest archive (bytes): its weights are read with it, and passed over.
-MAX_BYTES = 1 << 30
-
 #: Largest configuration (bytes); those of published models have up to 2,000,000.
 MAX_CONFIG = 1 << 24
+
+#: Most that is read of an archive at once (bytes), its table of contents among it.
+PIECE = 1 << 20
 
 #: The configuration in an archive.
 CONFIG = "config.json"
@@ -34,19 +34,16 @@ def read_archive(path: Path, sizes: Mapping[str, int]) -> Network:
     """
     if path.is_dir():
         raise refuse(path, f"is a folder; allowed: a .keras file, or {path / CONFIG}")
+    check_readable(path)
     try:
-        with zipfile.ZipFile(BytesIO(read_bytes(path, MAX_BYTES))) as archive:
-            entry = archive.getinfo(CONFIG)
-            with archive.open(entry) as file:  # whatever size it claims
-                content = file.read(MAX_CONFIG + 1)
+        with _Pieces(path) as pieces, zipfile.ZipFile(pieces) as archive:
+            content = _config(archive)
     except KeyError:
         raise refuse(path, f"has no {CONFIG}; allowed: a file as Keras saves it") from None
-    except Exception as error:  # whatever damaged archives raise
-        if isinstance(error, InputError):
-            raise
+    except InputError as error:
+        raise refuse(path, error) from None
+    except Exception:  # whatever damaged archives raise
         raise refuse(path, "is no archive, or damaged; allowed: a file as Keras saves it") from None
-    if len(content) > MAX_CONFIG:
-        raise refuse(path, f"{CONFIG} is too large; allowed: at most {MAX_CONFIG} bytes")
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -55,6 +52,32 @@ def read_archive(path: Path, sizes: Mapping[str, int]) -> Network:
     if not is_model(document):
         raise refuse(path, f"{CONFIG} holds no model; allowed: one of {', '.join(MODELS)}")
     return read_document(document, path, sizes)
+
+
+class _Pieces(FileIO):
+    """A file of which little is read at once, whatever it says of itself."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read up to so many bytes; a negative number: up to a piece."""
+        if size is None or size < 0:
+            size = PIECE
+        if size > PIECE:
+            raise InputError(f"has a table of {size} bytes; allowed: at most {PIECE}")
+        return super().read(size) or b""
+
+
+def _config(archive: zipfile.ZipFile) -> bytes:
+    """The configuration in an archive, read piece by piece, whatever size it claims."""
+    entry = archive.getinfo(CONFIG)
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(f"{CONFIG} is packed in another way; allowed: stored, deflated")
+    content = bytearray()
+    with archive.open(entry) as file:
+        while piece := file.read(PIECE):
+            content += piece
+            if len(content) > MAX_CONFIG:
+                raise InputError(f"{CONFIG} is too large; allowed: at most {MAX_CONFIG} bytes")
+    return bytes(content)
 
 
 def _model(document: Any) -> Any:
@@ -100,7 +123,8 @@ def read_document(document: Any, where: object, sizes: Mapping[str, int]) -> Net
     sizes : mapping of str to int
         Values of dimensions that it leaves open.
     """
-    kind, config = parts(_plain(_model(document)), "model")
+    with errors_at(where):
+        kind, config = parts(_plain(_model(document)), "model")
     name = config.values.get("name")
     own = name if isinstance(name, str) and name else Path(str(where)).stem
     return keras_network(where, escaped(own), kind, config, sizes)

@@ -290,7 +290,12 @@ def _attention(past: int) -> _Read:
         heads = attribute(node, "kv_num_heads", stated)
         if packed := packed_heads(node):
             heads, own = packed
-            batch, _, rows, features = _heads(extents(node.input[0]), heads + 2 * own)
+            shape = extents(node.input[0])
+            if len(shape) != 3:
+                raise InputError(
+                    f"queries, keys and values are packed in {len(shape)} dimensions; allowed: 3"
+                )
+            batch, _, rows, features = _heads(shape, heads + 2 * own)
             query, keys = (batch, heads, rows, features), (batch, own, rows, features)
             before = extents(node.input[past])[-2] if has(node, past) else 0
             return _scores(query, keys, keys, before)

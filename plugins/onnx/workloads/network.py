@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import escaped, refuse
+from ithaca.files.messages import errors_at, escaped, refuse
 from ithaca.plugins.onnx.workloads.kernels import KERNELS, kernel_uses, multiplications
 from ithaca.plugins.onnx.workloads.nodes import key
 from ithaca.plugins.onnx.workloads.operators import PASSING, keeps_shape, omission
@@ -37,7 +37,8 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     other operators. Raises `InputError` if the file is no ONNX model, a size none of its symbolic
     dimensions, or no node becomes a layer.
     """
-    model = read_model(path, sizes or {})
+    with errors_at(path):
+        model = read_model(path, sizes or {})
     runs: list[LayerRun] = []
     writers: dict[
         str, str

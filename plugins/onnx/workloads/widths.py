@@ -44,6 +44,9 @@ _KEEPING = {
 #: Widest integers that formats name.
 MAX_BITS = 16
 
+#: Widest integers that remarks count.
+WIDEST = 64
+
 
 def remarks(graph: GraphProto) -> Iterator[str]:
     """Remarks on the bits that quantisers round to, and those of packed weights, where there are
@@ -54,7 +57,7 @@ def remarks(graph: GraphProto) -> Iterator[str]:
             tensors = (each.t for each in node.attribute if each.HasField("t"))
             values.update(zip(node.output, tensors, strict=False))
     bits = _bits(graph, values)
-    widths = Counter(f"{n} bits" if n else UNSTATED for n in _rounded(graph, bits))
+    widths = Counter(map(_words, _rounded(graph, bits)))
     factors = _factors(graph, bits)
     if widths.keys() - {UNSTATED}:
         words = ", ".join(f"{number} to {width}" for width, number in sorted(widths.items()))
@@ -70,6 +73,12 @@ def remarks(graph: GraphProto) -> Iterator[str]:
                 f"has weights of {width} bits, in {counted(number, 'product')}; "
                 f"--format W=int{width} counts them so, without scales of their blocks"
             )
+
+
+def _words(bits: int) -> str:
+    if bits > WIDEST:
+        return f"more than {WIDEST} bits"
+    return f"{bits} bits" if bits else UNSTATED
 
 
 def _advice(factors: Mapping[str, frozenset[int]]) -> str:

@@ -11,49 +11,7 @@ from ithaca.plugins.keras.workloads.graph import MOST_CALLS
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
 from tests.command_line import refused, succeed
-
-
-def layer(kind, name, reads=(), **config):
-    """A layer as Keras 2 writes it; reads are names."""
-    nodes = [[[each, 0, 0, {}] for each in reads]] if reads else []
-    return {
-        "class_name": kind,
-        "name": name,
-        "config": {"name": name, **config},
-        "inbound_nodes": nodes,
-    }
-
-
-def image(*shape):
-    return layer("InputLayer", "image", batch_input_shape=[None, *shape])
-
-
-def functional(*layers, outputs=None, **more):
-    config = {
-        "name": "net",
-        "layers": list(layers),
-        "input_layers": [["image", 0, 0]],
-        "output_layers": [[outputs or layers[-1]["name"], 0, 0]],
-    }
-    return {"class_name": "Functional", "config": config, "keras_version": "2.15.0", **more}
-
-
-def chain(*layers, shape):
-    """Layers one after the other behind an input."""
-    names = ["image", *(each["name"] for each in layers)]
-    for each, before in zip(layers, names, strict=False):
-        each["inbound_nodes"] = [[[before, 0, 0, {}]]]
-    return functional(image(*shape), *layers)
-
-
-def read(tmp_path, document, **sizes):
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(document))
-    return find_network(str(path), sizes)
-
-
-def counts(network):
-    return [run.count * run.nest.operations for run in network.order]
+from tests.plugins.keras.models import chain, counts, functional, image, layer, read, tensor
 
 
 @pytest.mark.parametrize("padding", ["valid", "same"])
@@ -106,11 +64,6 @@ def test_sequences_are_read_step_by_step(tmp_path):
     network = read(tmp_path, document, image_1=5)
     lstm, gru = 2 * 5 * (6 + 4) * 16, 5 * (8 + 3) * 9
     assert sum(counts(network)) == lstm + gru + 3 * 2
-
-
-def tensor(name, shape):
-    config = {"shape": shape, "dtype": "float32", "keras_history": [name, 0, 0]}
-    return {"class_name": "__keras_tensor__", "config": config}
 
 
 def test_models_of_keras_3_attend_and_pass_what_is_unknown_by_its_shape(tmp_path):
@@ -184,15 +137,25 @@ def test_models_within_models_and_around_layers_are_read(tmp_path):
         ({"layers": [image(4)], "output_layers": [["image", 0, 0]]}, "no layer multiplies"),
         ({"input_layers": 7}, "input_layers is 7; allowed: layers with places"),
         ({"layers": [image(4), image(4)]}, "layer 'image' occurs twice"),
-        ({"layers": [layer("InputLayer", "image")]}, "input image states no shape"),
+        ({"layers": [layer("InputLayer", "image")]}, "input 'image' states no shape"),
         ({"layers": [image(4), layer("Dense", "d", ["x"], units=3)]}, "which is not there"),
         (
             {"layers": [image(4), layer("Dense", "d", ["d"], units=3)]},
             "layer 'd' reads what it writes",
         ),
-        ({"layers": [image(4), layer("Dense", "d", ["image"], units=-3)]}, "units is -3"),
+        (
+            {"layers": [image(4), layer("Dense", "d", ["image"], units=-3)]},
+            "units is -3; allowed: an integer from 1 to 1099511627776",
+        ),
         ({"layers": [image(4), layer("Dense", "d", ["image"], units=10**60)]}, "units is"),
-        ({"layers": [image(4), layer("Conv2D", "d", ["image"], filters=3)]}, "4|rank|dimensions"),
+        (
+            {"layers": [image(4), layer("Conv2D", "d", ["image"], filters=3)]},
+            "an input of 2 dimensions; allowed: 4",
+        ),
+        (
+            {"layers": [image(4, 6), layer("Permute", "d", ["image"], dims=[2.0, 1.0])]},
+            "dims is a list; allowed: the dimensions 1 to 2",
+        ),
         ({"layers": [3]}, r"layers\[0\] is 3; allowed: class_name and config"),
     ],
 )
@@ -239,27 +202,3 @@ def test_bad_archives_are_refused_in_one_line(tmp_path, content, told):
     path = tmp_path / "bad.keras"
     path.write_bytes(content)
     assert told in refused("network", path)
-
-
-def test_published_totals(tmp_path):
-    """VGG16: 15.47 billion multiply-accumulates, 138.3 million weights."""
-    layers, channels = [], [64, 64, 0, 128, 128, 0, *[256] * 3, 0, *[512] * 3, 0, *[512] * 3, 0]
-    for number, filters in enumerate(channels):
-        if filters:
-            conv = {
-                "filters": filters,
-                "kernel_size": [3, 3],
-                "padding": "same",
-                "activation": "relu",
-            }
-            layers.append(layer("Conv2D", f"l{number}", **conv))
-        else:
-            layers.append(layer("MaxPooling2D", f"l{number}", pool_size=[2, 2], strides=[2, 2]))
-    layers.append(layer("Flatten", "flat"))
-    layers += (
-        layer("Dense", f"d{units}{n}", units=units) for n, units in enumerate((4096, 4096, 1000))
-    )
-    network = read(tmp_path, chain(*layers, shape=(224, 224, 3)))
-    assert network.operations == 15_470_264_320
-    own = find_network("vgg16")
-    assert sorted(counts(network)) == sorted(counts(own))

@@ -280,3 +280,32 @@ def test_packed_weights_have_the_rows_that_the_input_has(tmp_path):
     path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
     (omission,) = find_network(str(path)).unsupported
     assert "K and N are not those of the input" in omission.reason
+
+
+def saved(graph, folder, *domains):
+    path = folder / "odd.onnx"
+    path.write_bytes(without_domains(graph, "", *domains).SerializeToString())
+    return path
+
+
+def test_odd_attributes_and_packed_inputs_are_refused_by_name(tmp_path):
+    graph = Graph(x=[2, 96])
+    graph.add("MatMulNBits", "x", graph.weight(4, 2, 16), domain="com.microsoft", K="a", N=4)
+    path = saved(graph, tmp_path, "com.microsoft")
+    with pytest.raises(InputError, match=r"^\S+odd.onnx: attribute K is of the wrong type"):
+        find_network(str(path))
+    graph = Graph(x=[2, 2, 6, 64])
+    heads = {"num_heads": 4, "kv_num_heads": 2}
+    graph.add("GroupQueryAttention", "x", "", "", "", "", domain="com.microsoft", **heads)
+    with pytest.raises(InputError, match="are packed in 4 dimensions; allowed: 3"):
+        find_network(str(saved(graph, tmp_path, "com.microsoft")))
+
+
+def test_bits_beyond_words_are_not_printed_digit_by_digit(tmp_path):
+    graph = Graph(x=[2, 8])
+    domain = "qonnx.custom_op.general"
+    scale = graph.integers(1)
+    wide = graph.add("Quant", "x", scale, scale, graph.integers(10**18), domain=domain)
+    graph.add("MatMul", wide, graph.weight(8, 3))
+    (*_, remark) = find_network(str(saved(graph, tmp_path, domain))).remarks
+    assert "rounds tensors, 1 to more than 64 bits; --dtype" in remark
