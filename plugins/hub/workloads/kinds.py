@@ -117,11 +117,13 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "mistral": {"num_key_value_heads": 8, "sliding_window": 4096},
     "mixtral": {"num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2},
-    "qwen3": {"head_dim": 128},
-    "gemma": {"head_dim": 256},
+    "qwen2": {"num_key_value_heads": 32},
+    "qwen3": {"num_key_value_heads": 32, "head_dim": 128},
+    "gemma": {"num_key_value_heads": 16, "head_dim": 256},
     "gemma2": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
     "gemma3_text": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
     "qwen2_moe": {
+        "num_key_value_heads": 16,
         "num_local_experts": 60,
         "num_experts_per_tok": 4,
         "moe_intermediate_size": 1408,
@@ -133,6 +135,7 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "num_experts_per_tok": 8,
         "moe_intermediate_size": 768,
     },
+    "stablelm": {"num_key_value_heads": 32},
     "starcoder2": {"num_key_value_heads": 2},
     "opt": {"word_embed_proj_dim": 768},
     "deepseek_v2": {"q_lora_rank": 1536},

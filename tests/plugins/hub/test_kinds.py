@@ -323,6 +323,8 @@ TABLE = 100 * 64
         ("gpt_neox", {}, {"attention_bias": False}, -(3 * 64 + 64)),
         ("granite", {"tie_word_embeddings": True}, {}, TABLE),
         ("qwen2_moe", {}, {"qkv_bias": False}, -3 * 64),
+        ("phi", {}, {"tie_word_embeddings": True}, -TABLE),
+        ("qwen3", {"head_dim": 16}, {}, 4 * 64 * 4 * (128 - 16) + 2 * (128 - 16)),
         ("falcon", {}, {"num_ln_in_parallel_attn": 2}, 2 * 64),
         *((kind, {"tie_word_embeddings": True}, {}, 0) for kind in ("cohere", "gpt2", "falcon")),
         *((kind, {"tie_word_embeddings": False}, {}, 0) for kind in ("olmo", "stablelm", "phi3")),
