@@ -51,6 +51,8 @@ class DecoderConfiguration(Configuration):
     moe_intermediate_size: Size | None = None
     shared_expert_intermediate_size: Annotated[int, Field(ge=0, le=MAX_EXTENT)] = 0
     max_position_embeddings: Size | None = None
+    partial_rotary_factor: Annotated[float, Field(ge=0, le=1)] = 1
+    """The part of a head that positions rotate."""
     word_embed_proj_dim: Size | None = None
     use_qkv_bias: Flag = None
     multi_query: Flag = None
@@ -251,8 +253,9 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
         Elementwise("Softmax", MAP, (side * heads, new, context)),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
     ]
-    for each in (heads, c.groups) if kind.rotary else ():
-        elementwise.append(Elementwise("RoPE", GATE, (side, new, each * c.head)))
+    rotated = int(c.head * c.partial_rotary_factor) if kind.rotary else 0
+    for each in (heads, c.groups) if rotated else ():
+        elementwise.append(Elementwise("RoPE", GATE, (side, new, each * rotated)))
     elementwise.append(Elementwise("Add", GATE, (side, new, wide), 2))
     if kind.head_norms:
         for each in (heads, c.groups):

@@ -109,6 +109,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     },
     "qwen2_moe": {"num_experts": "num_local_experts", "qkv_bias": "use_qkv_bias"},
     "qwen3_moe": {"num_experts": "num_local_experts"},
+    "gpt_neox": {"rotary_pct": "partial_rotary_factor"},
     "gemma3_text": {"_sliding_window_pattern": "sliding_window_pattern"},
 }
 
@@ -135,7 +136,9 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "num_experts_per_tok": 8,
         "moe_intermediate_size": 768,
     },
-    "stablelm": {"num_key_value_heads": 32},
+    "phi": {"partial_rotary_factor": 0.5},
+    "stablelm": {"num_key_value_heads": 32, "partial_rotary_factor": 0.25},
+    "gpt_neox": {"partial_rotary_factor": 0.25},
     "starcoder2": {"num_key_value_heads": 2},
     "opt": {"word_embed_proj_dim": 768},
     "deepseek_v2": {"q_lora_rank": 1536},
@@ -201,6 +204,8 @@ def renamed(document: Mapping[str, Any]) -> dict[str, Any]:
         if document.get(field, value) != value:
             own, allowed = (json.dumps(each) for each in (document[field], value))
             raise InputError(f"{field} is {own}; allowed for {kind}: {allowed}")
-    names = RENAMED.get(kind, {})
+    names, rotary = RENAMED.get(kind, {}), document.get("rope_parameters")
+    part = "partial_rotary_factor"
+    nested = {part: rotary[part]} if isinstance(rotary, Mapping) and part in rotary else {}
     stated = {names.get(name, name): value for name, value in document.items() if name not in fixed}
-    return {**DEFAULTS.get(kind, {}), **stated}
+    return {**DEFAULTS.get(kind, {}), **nested, **stated}

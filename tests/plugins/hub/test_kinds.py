@@ -2,12 +2,14 @@
 choices that are not modelled."""
 
 import json
+from math import prod
 
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.hub.workloads.kinds import DEFAULTS, FIXED
-from ithaca.plugins.hub.workloads.phases import spread
+from ithaca.plugins.hub.workloads.decoders import DecoderConfiguration, decoder
+from ithaca.plugins.hub.workloads.kinds import DEFAULTS, FIXED, renamed
+from ithaca.plugins.hub.workloads.phases import positions, spread
 from ithaca.plugins.hub.workloads.source import ARCHITECTURES
 from ithaca.workloads.networks.find import find_network
 
@@ -346,10 +348,20 @@ def test_layers_of_a_window_may_be_stated(tmp_path):
     assert network.run.cache == 13 * 2 * 256 * (8 + 64)
 
 
-def test_a_falcon_of_alibi_rotates_nothing(tmp_path):
-    path = written(tmp_path, MODELS["falcon-7b"][1] | {"alibi": True})
-    names = [layer.name for layer in find_network(path, elementwise=True).layers]
-    assert not any("RoPE" in name or "rope" in name for name in names)
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("falcon-7b", {"alibi": True}, 0),
+        ("falcon-7b", {}, 71 * 64 + 64),
+        ("pythia-160m", {}, 2 * 12 * 16),
+        ("pythia-160m", {"rotary_pct": 0.5}, 2 * 12 * 32),
+        ("phi4", {"rope_parameters": {"partial_rotary_factor": 0.75}}, 50 * 96),
+    ],
+)
+def test_positions_rotate_a_part_of_a_head(name, changes, words):
+    configuration = DecoderConfiguration(**renamed(MODELS[name][1] | changes))
+    layer = decoder(configuration, positions("decode", {}, "uniform")).blocks[0]
+    assert sum(prod(own.shape) for own in layer.elementwise if own.operator == "RoPE") == words
 
 
 def test_rows_are_skewed_over_the_most_experts():
