@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -128,6 +129,14 @@ def neighbourhood(result: Result) -> Neighbourhood:
             f"has {number(value)}: {EDITED}"
         )
     return kept
+
+
+def check_order(factors: Iterable[str], result: Result) -> None:
+    """Refuse names of factors in another order than that of the points of a kept neighbourhood,
+    which would give the objectives to other points."""
+    stated, order = (", ".join(names) for names in (factors, neighbourhood(result).window.free))
+    if stated != order:
+        raise InputError(f"neighbourhood.factors is in the order {stated}; allowed: {order}")
 
 
 def _varied(solution: Solution) -> bool:

@@ -94,6 +94,10 @@ def read_result(document: Any, path: Path) -> Result:
     read, result = _read(document, path)
     with errors_at(path):
         check_same(read.as_json(), result_document(result), "")
+        if read.neighbourhood:
+            from ithaca.refine.kept import check_order
+
+            check_order(read.neighbourhood.factors, result)
     return result
 
 

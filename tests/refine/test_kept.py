@@ -97,6 +97,10 @@ def test_it_is_read_back_as_labelled_arrays(folder):
         (lambda n: n.update(feasible=n["legal"]), r"neighbourhood.feasible: recorded"),
         (lambda n: n.pop("legal"), r"neighbourhood.legal is missing"),
         (lambda n: n.update(y=1), r"y"),
+        (
+            lambda n: n.update(factors=dict(reversed(n["factors"].items()))),
+            r"neighbourhood.factors is in the order t2.k, .*; allowed: lanes.i, ",
+        ),
     ],
 )
 def test_a_changed_neighbourhood_is_refused(folder, change, message):

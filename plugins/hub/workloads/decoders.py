@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
+from ithaca.files.messages import quoted
+from ithaca.plugins.hub.workloads.fields import Configuration, Experts, Flag, Size
 from ithaca.plugins.hub.workloads.kinds import KINDS, Kind
 from ithaca.plugins.hub.workloads.parts import (
     GATE,
@@ -42,18 +43,21 @@ class DecoderConfiguration(Configuration):
     tie_word_embeddings: Flag = None
     attention_bias: Flag = None
     mlp_bias: Flag = None
-    sliding_window: Size | None = None
+    sliding_window: Annotated[int, Field(ge=0, le=MAX_EXTENT)] | None = None
     sliding_window_pattern: Size | None = None
-    use_sliding_window: Flag = None
-    num_local_experts: Size | None = None
+    layer_types: list[str] | None = None
+    num_local_experts: Experts | None = None
     num_experts_per_tok: Size | None = None
     moe_intermediate_size: Size | None = None
     shared_expert_intermediate_size: Annotated[int, Field(ge=0, le=MAX_EXTENT)] = 0
     max_position_embeddings: Size | None = None
+    partial_rotary_factor: Annotated[float, Field(ge=0, le=1)] = 1
+    """The part of a head that positions rotate."""
     word_embed_proj_dim: Size | None = None
     use_qkv_bias: Flag = None
     multi_query: Flag = None
     parallel_attn: Flag = None
+    alibi: Flag = None
     new_decoder_architecture: Flag = None
     num_ln_in_parallel_attn: Annotated[int, Field(ge=1, le=2)] | None = None
 
@@ -63,10 +67,9 @@ class DecoderConfiguration(Configuration):
         kind = KINDS[self.model_type]
         if self.model_type != "falcon":
             return kind
-        one = self.parallel_attn is not False
-        if self.new_decoder_architecture:
-            one = self.num_ln_in_parallel_attn == 1
-        return replace(kind, norms=1 if one else 2)
+        norms = self.num_ln_in_parallel_attn or (2 if self.new_decoder_architecture else 1)
+        norms = 2 if self.parallel_attn is False else norms
+        return replace(kind, norms=norms, rotary=not self.alibi)
 
     @property
     def inner(self) -> int:
@@ -109,13 +112,30 @@ class DecoderConfiguration(Configuration):
     @property
     def windowed(self) -> int:
         """Layers that attend to a window."""
-        if self.sliding_window is None or self.use_sliding_window is False:
+        if not self.sliding_window or self.kind.local == (0, 1):
             return 0
+        if self.layer_types is not None:
+            return self._stated_windows(self.layer_types)
         local, of = self.kind.local
         if self.sliding_window_pattern is not None and of > 1:
             local, of = self.sliding_window_pattern - 1, self.sliding_window_pattern
         rounds, rest = divmod(self.num_hidden_layers, of)
         return rounds * local + min(rest, local)
+
+    def _stated_windows(self, types: list[str]) -> int:
+        """Layers that attend to a window, of as many as there are."""
+        for place, each in enumerate(types):
+            if each not in ("sliding_attention", "full_attention"):
+                raise InputError(
+                    f"layer_types[{place}] is {quoted(each)}; allowed: sliding_attention, "
+                    "full_attention"
+                )
+        if len(types) != self.num_hidden_layers:
+            raise InputError(
+                f"layer_types has {len(types)} entries; allowed: {self.num_hidden_layers}, "
+                "num_hidden_layers"
+            )
+        return types.count("sliding_attention")
 
 
 def part_of(name: str, size: int, heads: int) -> int:
@@ -138,6 +158,32 @@ def part_of(name: str, size: int, heads: int) -> int:
     if size % heads:
         raise InputError(f"{name} is {size}; allowed: a multiple of {heads}, the heads")
     return size // heads
+
+
+def experts_taken(taken: int | None, name: str, experts: int) -> int:
+    """Experts that a position takes.
+
+    Parameters
+    ----------
+    taken : int, optional
+        What the configuration states.
+    name : str
+        The field that states how many there are.
+    experts : int
+        How many there are.
+
+    Raises
+    ------
+    InputError
+        If nothing is stated, or more than there are.
+    """
+    if taken is None or taken > experts:
+        stated = "missing" if taken is None else taken
+        raise InputError(
+            f"num_experts_per_tok is {stated}; allowed: a positive integer, at most {experts}, "
+            f"{name}"
+        )
+    return taken
 
 
 def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
@@ -179,7 +225,7 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     kind = c.kind
     biased = kind.qkv_bias if c.attention_bias is None else c.attention_bias
     biased = biased if c.use_qkv_bias is None else c.use_qkv_bias
-    ending = kind.output_bias if c.attention_bias is None or kind.qkv_bias else c.attention_bias
+    ending = kind.output_bias if c.attention_bias is None else c.attention_bias
     heads = c.num_attention_heads
     runs: Runs = ((phase.rows, 1),)
     projected = (heads + 2 * c.groups) * c.head
@@ -191,7 +237,7 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
         Matrix("output", c.hidden_size, heads * c.head, runs, bias=ending),
     ]
     if c.num_local_experts is not None:
-        taken = c.num_experts_per_tok or 1
+        taken = experts_taken(c.num_experts_per_tok, "num_local_experts", c.num_local_experts)
         parts.append(Matrix("router", c.num_local_experts, c.hidden_size, runs))
         runs = spread(phase.rows * taken, c.num_local_experts, phase.experts)
     parts += _feed_forward(c, "", c.inner, runs, c.num_local_experts or 1)
@@ -207,8 +253,9 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
         Elementwise("Softmax", MAP, (side * heads, new, context)),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
     ]
-    for each in (heads, c.groups) if kind.rotary else ():
-        elementwise.append(Elementwise("RoPE", GATE, (side, new, each * c.head)))
+    rotated = int(c.head * c.partial_rotary_factor) if kind.rotary else 0
+    for each in (heads, c.groups) if rotated else ():
+        elementwise.append(Elementwise("RoPE", GATE, (side, new, each * rotated)))
     elementwise.append(Elementwise("Add", GATE, (side, new, wide), 2))
     if kind.head_norms:
         for each in (heads, c.groups):

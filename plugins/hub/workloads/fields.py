@@ -15,6 +15,9 @@ Size = Annotated[int, Field(ge=1, le=MAX_EXTENT)]
 #: Layers of a model.
 Layers = Annotated[int, Field(ge=1, le=1000)]
 
+#: Experts of a layer; of more the exact shares of `--experts skewed` take long.
+Experts = Annotated[int, Field(ge=1, le=4096)]
+
 #: A choice that may be left to the kind of model.
 Flag = bool | None
 

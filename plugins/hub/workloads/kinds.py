@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,10 +68,10 @@ KINDS = {
     "gemma2": Kind(activation="Gelu", tied=True, norms=4, local=(1, 2)),
     "gemma3_text": Kind(activation="Gelu", tied=True, norms=4, head_norms=True, local=(5, 6)),
     "phi": replace(_BIASED, head_bias=True, norms=1),
-    "phi3": Kind(),
+    "phi3": Kind(local=(1, 1)),
     "qwen2_moe": Kind(qkv_bias=True),
     "qwen3_moe": Kind(head_norms=True),
-    "granite": Kind(tied=True),
+    "granite": Kind(),
     "olmo": Kind(norm="LayerNormalization", scaled=False),
     "olmo2": Kind(whole_norms=True),
     "cohere": Kind(norm="LayerNormalization", norms=1, tied=True),
@@ -107,32 +107,105 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "n_head": "num_attention_heads",
         "num_kv_heads": "num_key_value_heads",
     },
-    "qwen2_moe": {"num_experts": "num_local_experts"},
+    "qwen2_moe": {"num_experts": "num_local_experts", "qkv_bias": "use_qkv_bias"},
     "qwen3_moe": {"num_experts": "num_local_experts"},
+    "gpt_neox": {"rotary_pct": "partial_rotary_factor"},
+    "gemma3_text": {"_sliding_window_pattern": "sliding_window_pattern"},
+}
+
+#: Fields where a configuration does not state them, if other than in all kinds: as
+#: `transformers` has them.
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "mistral": {"num_key_value_heads": 8, "sliding_window": 4096},
+    "mixtral": {"num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2},
+    "qwen2": {"num_key_value_heads": 32},
+    "qwen3": {"num_key_value_heads": 32, "head_dim": 128},
+    "gemma": {"num_key_value_heads": 16, "head_dim": 256},
+    "gemma2": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
+    "gemma3_text": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
+    "qwen2_moe": {
+        "num_key_value_heads": 16,
+        "num_local_experts": 60,
+        "num_experts_per_tok": 4,
+        "moe_intermediate_size": 1408,
+        "shared_expert_intermediate_size": 5632,
+    },
+    "qwen3_moe": {
+        "num_key_value_heads": 4,
+        "num_local_experts": 128,
+        "num_experts_per_tok": 8,
+        "moe_intermediate_size": 768,
+    },
+    "phi": {"partial_rotary_factor": 0.5},
+    "stablelm": {"num_key_value_heads": 32, "partial_rotary_factor": 0.25},
+    "gpt_neox": {"partial_rotary_factor": 0.25},
+    "starcoder2": {"num_key_value_heads": 2},
+    "opt": {"word_embed_proj_dim": 768},
+    "deepseek_v2": {"q_lora_rank": 1536},
+    "deepseek_v3": {"q_lora_rank": 1536},
 }
 
 #: Choices of a kind that are read in one way alone.
 FIXED: Mapping[str, Mapping[str, Any]] = {
+    "qwen2": {"use_sliding_window": False},
+    "qwen3": {"use_sliding_window": False},
+    "phi": {"qk_layernorm": False},
     "stablelm": {"qk_layernorm": False, "use_parallel_residual": False},
     "cohere": {"use_qk_norm": False},
     "starcoder2": {"use_bias": True},
-    "opt": {"do_layer_norm_before": True, "enable_bias": True},
+    "opt": {
+        "do_layer_norm_before": True,
+        "enable_bias": True,
+        "layer_norm_elementwise_affine": True,
+        "_remove_final_layer_norm": False,
+    },
     "gpt2": {"add_cross_attention": False},
     "falcon": {"bias": False},
-    "qwen2_moe": {"decoder_sparse_step": 1, "mlp_only_layers": []},
-    "qwen3_moe": {"decoder_sparse_step": 1, "mlp_only_layers": []},
+    "qwen2_moe": {"decoder_sparse_step": 1, "mlp_only_layers": [], "use_sliding_window": False},
+    "qwen3_moe": {"decoder_sparse_step": 1, "mlp_only_layers": [], "use_sliding_window": False},
+    "deepseek_v2": {"attention_bias": False, "mlp_bias": False},
+    "deepseek_v3": {"attention_bias": False},
+    "mamba": {"use_bias": False, "use_conv_bias": True},
+    "mamba2": {"use_bias": False, "use_conv_bias": True, "rms_norm": True},
+}
+
+#: Fields that only some kinds have; of others their value is the kind's own.
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "attention_bias": (
+        *("llama", "qwen3", "gemma", "gemma2", "gemma3_text", "qwen3_moe", "granite"),
+        *("olmo", "olmo2", "cohere", "gpt_neox"),
+    ),
+    "mlp_bias": ("llama", "granite"),
+    "use_qkv_bias": ("stablelm", "qwen2_moe"),
+    "num_local_experts": ("mixtral", "qwen2_moe", "qwen3_moe"),
+    "shared_expert_intermediate_size": ("qwen2_moe",),
 }
 
 
+def _fixed(kind: str) -> Iterator[tuple[str, Any]]:
+    """The choices that are read in one way alone: those of a kind, and of fields of others."""
+    yield from FIXED.get(kind, {}).items()
+    if (own := KINDS.get(kind)) is not None:
+        values = (own.qkv_bias, own.feed_bias, own.qkv_bias, None, 0)
+        for (field, kinds), value in zip(_OWN.items(), values, strict=True):
+            if kind not in kinds:
+                yield field, value
+
+
 def renamed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the names of fields that all kinds share.
+    """A configuration with the names of fields that all kinds share, and the kind's values of
+    those that it does not state.
 
     Raises `InputError` if it makes a choice that is not modelled.
     """
     kind = document["model_type"]
-    for field, value in FIXED.get(kind, {}).items():
+    fixed = dict(_fixed(kind))
+    for field, value in fixed.items():
         if document.get(field, value) != value:
             own, allowed = (json.dumps(each) for each in (document[field], value))
             raise InputError(f"{field} is {own}; allowed for {kind}: {allowed}")
-    names = RENAMED.get(kind, {})
-    return {names.get(name, name): value for name, value in document.items()}
+    names, rotary = RENAMED.get(kind, {}), document.get("rope_parameters")
+    part = "partial_rotary_factor"
+    nested = {part: rotary[part]} if isinstance(rotary, Mapping) and part in rotary else {}
+    stated = {names.get(name, name): value for name, value in document.items() if name not in fixed}
+    return {**DEFAULTS.get(kind, {}), **nested, **stated}

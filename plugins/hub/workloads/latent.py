@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.hub.workloads.decoders import between
-from ithaca.plugins.hub.workloads.fields import Configuration, Flag, Size
+from ithaca.plugins.hub.workloads.decoders import between, experts_taken
+from ithaca.plugins.hub.workloads.fields import Configuration, Experts, Flag, Size
 from ithaca.plugins.hub.workloads.parts import (
     GATE,
     MAP,
@@ -32,7 +32,7 @@ class LatentConfiguration(Configuration):
     moe_intermediate_size: Size
     num_hidden_layers: Annotated[int, Field(ge=1, le=1000)]
     first_k_dense_replace: Annotated[int, Field(ge=0, le=1000)]
-    n_routed_experts: Size
+    n_routed_experts: Experts
     n_shared_experts: Annotated[int, Field(ge=0, le=1000)]
     num_experts_per_tok: Size
     num_attention_heads: Size
@@ -61,7 +61,8 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
     runs = ((phase.rows, 1),)
     dense = c.first_k_dense_replace
     moe = c.num_hidden_layers - dense
-    taken = spread(phase.rows * c.num_experts_per_tok, c.n_routed_experts, phase.experts)
+    chosen = experts_taken(c.num_experts_per_tok, "n_routed_experts", c.n_routed_experts)
+    taken = spread(phase.rows * chosen, c.n_routed_experts, phase.experts)
     experts = [
         Matrix("router", c.n_routed_experts, c.hidden_size, runs, bias=False),
         *_feed_forward(c, "", c.moe_intermediate_size, taken, c.n_routed_experts),

@@ -48,7 +48,7 @@ class Matrix:
     """Matrices of this shape, such as experts."""
     bias: bool = False
     tied: bool = False
-    """Whether the weights are those of the embedding."""
+    """Whether the weights are those of the embedding, but for the bias."""
     follows: bool = False
     """Whether the rows are what the part before writes, element by element."""
 
@@ -59,7 +59,7 @@ class Matrix:
     @property
     def words(self) -> int:
         """Words of its weights."""
-        return 0 if self.tied else self.stored * self._each
+        return self.outputs * self.bias if self.tied else self.stored * self._each
 
     @property
     def read(self) -> int:

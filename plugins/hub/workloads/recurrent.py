@@ -113,7 +113,7 @@ def mamba2(c: Mamba2Configuration, phase: Phase) -> Model:
     return Model(
         (
             Block("layer", c.num_hidden_layers, parts, vectors, own),
-            vocabulary(c.vocab_size, norm, tied=c.tie_word_embeddings is not False),
+            vocabulary(c.vocab_size, norm, tied=bool(c.tie_word_embeddings)),
         ),
         c.vocab_size * width,
         c.num_hidden_layers * state,

@@ -76,12 +76,12 @@ class Architecture:
 #: By ``model_type``; of diffusers by ``_class_name``.
 ARCHITECTURES: dict[str, Architecture] = {
     **{name: Architecture(DecoderConfiguration, decoder, fields=renamed) for name in KINDS},
-    "deepseek_v2": Architecture(LatentConfiguration, latent_decoder),
-    "deepseek_v3": Architecture(LatentConfiguration, latent_decoder),
+    "deepseek_v2": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
+    "deepseek_v3": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
     "whisper": Architecture(WhisperConfiguration, whisper, _speech),
     "vit": Architecture(VisionConfiguration, vision, _image, _IMAGES, SIZES[:1]),
-    "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2]),
-    "mamba2": Architecture(Mamba2Configuration, mamba2, sizes=SIZES[:2]),
+    "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2], fields=renamed),
+    "mamba2": Architecture(Mamba2Configuration, mamba2, sizes=SIZES[:2], fields=renamed),
     "UNet2DConditionModel": Architecture(UNetConfiguration, unet, _image, _IMAGES, SIZES[:1]),
 }
 

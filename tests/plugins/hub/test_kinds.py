@@ -2,11 +2,15 @@
 choices that are not modelled."""
 
 import json
+from math import prod
 
 import pytest
 
 from ithaca.files.errors import InputError
-from ithaca.plugins.hub.workloads.kinds import FIXED, KINDS
+from ithaca.plugins.hub.workloads.decoders import DecoderConfiguration, decoder
+from ithaca.plugins.hub.workloads.kinds import DEFAULTS, FIXED, renamed
+from ithaca.plugins.hub.workloads.phases import positions, spread
+from ithaca.plugins.hub.workloads.source import ARCHITECTURES
 from ithaca.workloads.networks.find import find_network
 
 SIZES = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
@@ -75,7 +79,10 @@ MODELS = {
         3_836_021_760,
         dense("phi3", (3072, 8192, 32, 24), 8, 200064, tie_word_embeddings=True),
     ),
-    "granite3.1-8b": (8_170_848_256, dense("granite", (4096, 12800, 40, 32), 8, 49155)),
+    "granite3.1-8b": (
+        8_170_848_256,
+        dense("granite", (4096, 12800, 40, 32), 8, 49155, tie_word_embeddings=True),
+    ),
     "olmo-1b": (
         1_176_764_416,
         dense("olmo", (2048, 8192, 16, 16), 16, 50304, tie_word_embeddings=True),
@@ -120,6 +127,7 @@ MODELS = {
             "ffn_dim": 16384,
             "num_hidden_layers": 32,
             "num_attention_heads": 32,
+            "word_embed_proj_dim": 4096,
             **OPT,
         },
     ),
@@ -276,6 +284,24 @@ def test_a_shared_expert_takes_all_rows(tmp_path):
         ("gpt2", {"n_positions": None}, "max_position_embeddings is missing"),
         ("phi4", {"intermediate_size": None}, "intermediate_size is missing"),
         ("mamba2-130m", {"num_heads": 25}, "num_heads is 25, of 64 words each; allowed: 1536"),
+        ("mamba2-130m", {"use_bias": True}, "use_bias is true; allowed for mamba2: false"),
+        ("mamba2-130m", {"use_conv_bias": False}, "use_conv_bias is false; allowed for"),
+        ("opt-125m", {"layer_norm_elementwise_affine": False}, "affine is false; allowed for opt"),
+        ("opt-125m", {"_remove_final_layer_norm": True}, "_remove_final_layer_norm is true"),
+        ("deepseek-v2", {"attention_bias": True}, "attention_bias is true; allowed for deepseek"),
+        ("qwen2.5-0.5b", {"use_sliding_window": True}, "use_sliding_window is true; allowed"),
+        (
+            "qwen2.5-0.5b",
+            {"attention_bias": False},
+            "attention_bias is false; allowed for qwen2: t",
+        ),
+        ("llama3.2-3b", {"num_local_experts": 8}, "num_local_experts is 8; allowed for llama: n"),
+        ("qwen3-30b-a3b", {"num_experts_per_tok": 129}, "tok is 129; allowed: .* at most 128, num"),
+        ("deepseek-v2", {"num_experts_per_tok": 161}, "tok is 161; allowed: .* at most 160, n_r"),
+        ("qwen3-30b-a3b", {"num_experts_per_tok": None}, "num_experts_per_tok is missing"),
+        ("qwen3-30b-a3b", {"num_experts": 2**20}, "num_local_experts is 1048576; allowed: "),
+        ("gemma3-1b", {"layer_types": ["linear"]}, r"layer_types\[0\] is 'linear'; allowed: sl"),
+        ("gemma3-1b", {"layer_types": []}, "layer_types has 0 entries; allowed: 26"),
         ("gpt2", {"model_type": "t5"}, "model_type is 't5'; allowed: "),
     ],
 )
@@ -285,4 +311,59 @@ def test_choices_that_are_not_modelled_are_refused(kind, changes, line, tmp_path
 
 
 def test_fields_of_one_value_are_of_kinds_that_there_are():
-    assert FIXED.keys() <= KINDS.keys()
+    assert FIXED.keys() | DEFAULTS.keys() <= ARCHITECTURES.keys()
+
+
+#: Of each kind: changes to a small configuration, and how many parameters more they make.
+SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 1, "vocab_size": 100}
+TABLE = 100 * 64
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after", "more"),
+    [
+        ("gpt_neox", {}, {"attention_bias": False}, -(3 * 64 + 64)),
+        ("granite", {"tie_word_embeddings": True}, {}, TABLE),
+        ("qwen2_moe", {}, {"qkv_bias": False}, -3 * 64),
+        ("phi", {}, {"tie_word_embeddings": True}, -TABLE),
+        ("qwen3", {"head_dim": 16}, {}, 4 * 64 * 4 * (128 - 16) + 2 * (128 - 16)),
+        ("falcon", {}, {"num_ln_in_parallel_attn": 2}, 2 * 64),
+        *((kind, {"tie_word_embeddings": True}, {}, 0) for kind in ("cohere", "gpt2", "falcon")),
+        *((kind, {"tie_word_embeddings": False}, {}, 0) for kind in ("olmo", "stablelm", "phi3")),
+    ],
+)
+def test_what_a_choice_makes_of_the_parameters(kind, before, after, more, tmp_path):
+    fields = {"model_type": kind, **SMALL, "num_attention_heads": 4, "num_key_value_heads": 4}
+    fields["max_position_embeddings"] = 16
+    weights = [
+        find_network(written(tmp_path, fields | each)).run.weights for each in (before, after)
+    ]
+    assert weights[1] - weights[0] == more
+
+
+def test_layers_of_a_window_may_be_stated(tmp_path):
+    types = ["sliding_attention"] * 13 + ["full_attention"] * 13
+    fields = MODELS["gemma3-1b"][1] | {"sliding_window": 8, "layer_types": types}
+    network = find_network(written(tmp_path, fields), {"context": 64})
+    assert network.run.cache == 13 * 2 * 256 * (8 + 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "words"),
+    [
+        ("falcon-7b", {"alibi": True}, 0),
+        ("falcon-7b", {}, 71 * 64 + 64),
+        ("pythia-160m", {}, 2 * 12 * 16),
+        ("pythia-160m", {"rotary_pct": 0.5}, 2 * 12 * 32),
+        ("phi4", {"rope_parameters": {"partial_rotary_factor": 0.75}}, 50 * 96),
+    ],
+)
+def test_positions_rotate_a_part_of_a_head(name, changes, words):
+    configuration = DecoderConfiguration(**renamed(MODELS[name][1] | changes))
+    layer = decoder(configuration, positions("decode", {}, "uniform")).blocks[0]
+    assert sum(prod(own.shape) for own in layer.elementwise if own.operator == "RoPE") == words
+
+
+def test_rows_are_skewed_over_the_most_experts():
+    runs = spread(4096 * 8, 4096, "skewed")
+    assert sum(rows * count for rows, count in runs) == 4096 * 8
