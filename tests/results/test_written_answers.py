@@ -202,7 +202,7 @@ def drawn(random, adds_up, depth=3):
 
 
 #: What an engine, or a kind of answer, says of objectives that it cannot take.
-REFUSED = "is not posynomial|over layers|divides by .* which may be 0|terms; it takes up to"
+REFUSED = "is not posynomial|over layers|integers end at|divides by .* which may be 0|terms; it takes up to"
 
 
 def check_drawn(seed):
