@@ -52,12 +52,12 @@ BUDGETS = {
     "families": 2,
     "formulations": 36,
     "paper": 3,
-    "plugins": 122,
+    "plugins": 124,
     "refine": 3,
     "results": 11,
-    "solver": 53,
-    "studies": 26,
-    "workloads": 23,
+    "solver": 54,
+    "studies": 25,
+    "workloads": 21,
     "tests": 43,
 }
 _FAST = "not slow and not ci"

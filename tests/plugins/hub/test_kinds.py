@@ -272,6 +272,7 @@ def test_a_shared_expert_takes_all_rows(tmp_path):
     assert own["layer1.gate_up"] == (1, 24 * 8)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "changes", "line"),
     [

@@ -39,6 +39,7 @@ PLAIN = [10 * 16 * 16, 12 * 16 * 16, 12 * 16 * 16, 2 * 10 * 12 * 8, 2 * 10 * 12 
 SHARED = [PLAIN[0], PLAIN[1] // 2, PLAIN[2] // 2, *PLAIN[3:]]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", ["MultiHeadAttention", "GroupQueryAttention"])
 @pytest.mark.parametrize("old", [False, True])
 @pytest.mark.parametrize(
@@ -171,6 +172,7 @@ BY_HAND = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", BY_HAND)
 def test_layers_make_shapes_and_products(tmp_path, name):
     kind, config, shape, products = BY_HAND[name]

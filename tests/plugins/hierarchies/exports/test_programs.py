@@ -4,7 +4,7 @@ import pyomo.environ as pyo
 import pytest
 
 import ithaca
-from ithaca.exports.programs.functions import functions_text
+from ithaca.exports.programs.formulas import functions_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.formulations.configuration import Configuration
 from tests.command_line import succeed
