@@ -161,9 +161,18 @@ def _functional(config: Fields, layers: list[Any]) -> Graph:
 
 
 def _arguments(node: Any) -> Iterator[tuple[str, Any]]:
-    """The arguments of a call, each with its name, or its place where it has none."""
+    """The arguments of a call, each with its name, or its place where it has none.
+
+    Raises `InputError` if they are neither a list nor a mapping.
+    """
     if isinstance(node, dict):
         places, names = node.get("args"), node.get("kwargs")
+        for field, value, kind, allowed in (
+            ("args", places, list, "a list"),
+            ("kwargs", names, dict, "a mapping of names to values"),
+        ):
+            if not isinstance(value, kind | None):
+                raise InputError(f"inbound_nodes: {field} is {quoted(value)}; allowed: {allowed}")
         yield from ((str(n), each) for n, each in enumerate(places or ()))
     else:
         names = _keywords(node)

@@ -156,6 +156,10 @@ def test_models_within_models_and_around_layers_are_read(tmp_path):
             {"layers": [image(4, 6), layer("Permute", "d", ["image"], dims=[2.0, 1.0])]},
             "dims is a list; allowed: the dimensions 1 to 2",
         ),
+        (
+            {"layers": [image(4), {**layer("ReLU", "d"), "inbound_nodes": [{"args": 3}]}]},
+            "inbound_nodes: args is 3; allowed: a list",
+        ),
         ({"layers": [3]}, r"layers\[0\] is 3; allowed: class_name and config"),
     ],
 )
