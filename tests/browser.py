@@ -21,11 +21,12 @@ def shown(browser, file, width=1280, scheme="light"):
 
 
 def cut_texts(page):
-    """The texts of drawings that do not fit into them."""
+    """The texts of drawings that are seen and do not fit into them."""
     return page.evaluate(
         """[...document.querySelectorAll('svg text')].filter(text => {
             const [inner, outer] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
-            return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1
+            const seen = inner.width && getComputedStyle(text).opacity !== '0';
+            return seen && (inner.left < outer.left - 1 || inner.right > outer.right + 1
                 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1);
         }).map(text => text.textContent)"""
     )

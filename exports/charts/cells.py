@@ -46,7 +46,7 @@ def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
     ]
     x: dict[str, Any] = {"field": "x", "type": "nominal", "scale": {"domain": columns}}
     x["axis"] = {"title": chart.x_label, "labelAngle": 0, "labelOverlap": "greedy"}
-    x["axis"]["labelSeparation"] = 6
+    x["axis"] |= {"labelSeparation": 6, "labelBound": 4}
     y: dict[str, Any] = {"field": "y", "type": "nominal", "scale": {"domain": lines[::-1]}}
     y["axis"] = {"title": chart.y_label or None, "labelOverlap": "greedy", "labelLimit": 154}
     colour = {
@@ -61,7 +61,7 @@ def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
         "legend": {
             "title": chart.label,
             "direction": "horizontal",
-            "gradientLength": 260,
+            "gradientLength": 240,
             "tickCount": 4,
             "labelExpr": f"datum.label ? {short('datum.value')} : ''",
         },
