@@ -31,18 +31,18 @@ def run(cells):
     for place, cell in enumerate(cells, 1):
         body = ast.parse(cell)
         last = body.body.pop() if body.body and isinstance(body.body[-1], ast.Expr) else None
-        made, printed, shown = list[dict[str, Any]](), io.StringIO(), None
+        made, printed, displayed = list[dict[str, Any]](), io.StringIO(), None
         with redirect_stdout(printed):
             exec(compile(body, "cell", "exec"), names)
             if last is not None:
-                shown = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+                displayed = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
         if printed.getvalue():
             text = printed.getvalue().splitlines(keepends=True)
             made.append({"name": "stdout", "output_type": "stream", "text": text})
-        if shown is not None:
-            data = {"text/plain": repr(shown).splitlines(keepends=True)}
-            if hasattr(shown, "_repr_html_"):
-                data["text/html"] = shown._repr_html_().splitlines(keepends=True)
+        if displayed is not None:
+            data = {"text/plain": repr(displayed).splitlines(keepends=True)}
+            if hasattr(displayed, "_repr_html_"):
+                data["text/html"] = displayed._repr_html_().splitlines(keepends=True)
             kind = {"execution_count": place, "metadata": {}, "output_type": "execute_result"}
             made.append({"data": data, **kind})
         outputs.append(made)

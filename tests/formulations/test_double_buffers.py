@@ -271,12 +271,12 @@ def test_autosa_is_asked_for_it():
         {"i": 16, "j": 16, "k": 16}, {"i": 8, "j": 8}, 4, {"A": 4, "B": 8, "C_drain": 1}
     )
     double = derive(nest, ("i", "j"), "C")
-    asked = {
+    flags = {
         (): [],
         ("A",): ['--double-buffer-assign="{kernel[]->B[]}"'],
         ("A", "B"): ["--no-double-buffer"],
     }
-    for single, words in asked.items():
+    for single, words in flags.items():
         array = single_buffered(double, single)
         chosen = ArrayConfiguration(nest, array, data_type("fp32"), tiling)
         assert [o for o in options(chosen) if "double" in o] == words

@@ -41,12 +41,16 @@ def test_conclusions(
     termination,
     gap,
 ):
-    found = conclude(value, bound, options, method="exact", **ended)
-    assert (found.status, found.termination, found.gap) == (status, termination, gap)
+    certificate = conclude(value, bound, options, method="exact", **ended)
+    assert (certificate.status, certificate.termination, certificate.gap) == (
+        status,
+        termination,
+        gap,
+    )
     if status is Status.OPTIMAL:
-        assert found.lower_bound == value
+        assert certificate.lower_bound == value
     if status is Status.INFEASIBLE:
-        assert found.lower_bound is None
+        assert certificate.lower_bound is None
 
 
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])

@@ -27,7 +27,7 @@ def network_of(*kernels):
 def statements(nest):
     """The elements that each multiply-accumulate touches: of the output, of each input, without
     dimensions of one element."""
-    found = []
+    points = []
     for point in product(*(range(n) for n in nest.sizes.values())):
         at = dict(zip(nest.loops, point, strict=True))
         elements = []
@@ -35,13 +35,13 @@ def statements(nest):
             elements.append(
                 tuple(s.constant + sum(c * at[loop] for loop, c in s.terms) for s in access)
             )
-        found.append(elements)
-    tensors = range(len(found[0]))
+        points.append(elements)
+    tensors = range(len(points[0]))
     wide = [
-        [d for d in range(len(found[0][t])) if len({elements[t][d] for elements in found}) > 1]
+        [d for d in range(len(points[0][t])) if len({elements[t][d] for elements in points}) > 1]
         for t in tensors
     ]
-    return {tuple(tuple(elements[t][d] for d in wide[t]) for t in tensors) for elements in found}
+    return {tuple(tuple(elements[t][d] for d in wide[t]) for t in tensors) for elements in points}
 
 
 @pytest.mark.parametrize("kernel", [PRODUCT, POINTWISE])

@@ -39,10 +39,10 @@ LATENCY = Objective("latency", parse_expression("latency", where="objective", al
 def test_spaces_have_the_published_sizes(name, points, mixed):
     space = find_space(name)
     assert space.box.count == points
-    found = 1
+    boxes = 1
     for quantity in space.quantities:
-        found *= len(quantity.values) if quantity.name in space.mixed else 1
-    assert found == mixed  # boxes that have to be opened: arrays and dataflows
+        boxes *= len(quantity.values) if quantity.name in space.mixed else 1
+    assert boxes == mixed  # those that have to be opened: arrays and dataflows
     assert read_space(space_fields(space), "again") == space
 
 
@@ -51,16 +51,20 @@ def test_an_accelerator_of_the_space():
     PEs."""
     space = find_space("hasco-gemm")
     point = dict(space.box.corner(high=True)) | {"side": 16, "banks": 3, "dataflow": 1}
-    found = space.accelerator.architecture_with(space.at(point))
-    assert [level.words for level in found.levels] == [None, 512 * 1024, 256 * 1024]
-    assert all(level.word_bits == 8 for level in found.levels)
-    assert (found.compute.mesh_x, found.compute.mesh_y) == (16, 16)
-    assert (found.tensorized.banks, found.tensorized.bus_bits, found.tensorized.burst_bytes) == (
+    machine = space.accelerator.architecture_with(space.at(point))
+    assert [level.words for level in machine.levels] == [None, 512 * 1024, 256 * 1024]
+    assert all(level.word_bits == 8 for level in machine.levels)
+    assert (machine.compute.mesh_x, machine.compute.mesh_y) == (16, 16)
+    assert (
+        machine.tensorized.banks,
+        machine.tensorized.bus_bits,
+        machine.tensorized.burst_bytes,
+    ) == (
         3,
         128,
         128,
     )
-    assert found.tensorized.dataflows[found.tensorized.dataflow - 1][0] == "weight-stationary"
+    assert machine.tensorized.dataflows[machine.tensorized.dataflow - 1][0] == "weight-stationary"
     silicon = Silicon(
         FRACTION,
         pes=Fraction(256),

@@ -78,9 +78,9 @@ def least_by_hardware(problem, most):
     return least
 
 
-def enumerated(asked, layers, most):
+def enumerated(inquiry, layers, most):
     best = []
-    for problems in common_designs(layers, asked, "shared-array"):
+    for problems in common_designs(layers, inquiry, "shared-array"):
         each = [least_by_hardware(problem, most) for problem in problems]
         counts = [layer.count for layer in layers.layers]
         for hardware in set.intersection(*map(set, each)):
@@ -96,10 +96,10 @@ CASES = [
 
 @pytest.mark.parametrize(("dtype", "most", "dsp", "sizes"), CASES)
 def test_one_array_with_ports_is_the_best_there_is(dtype, most, dsp, sizes):
-    asked, layers = question(dtype, most, dsp), network(sizes)
-    answer = mode("shared-array")(layers, asked, RunOptions())
+    inquiry, layers = question(dtype, most, dsp), network(sizes)
+    answer = mode("shared-array")(layers, inquiry, RunOptions())
     assert answer.status == "optimal"
-    assert answer.total.value == enumerated(asked, layers, most)
+    assert answer.total.value == enumerated(inquiry, layers, most)
     assert all(check.confirmed for check in verify_network(answer, SolveOptions()))
 
 
@@ -113,12 +113,12 @@ def test_ports_pay_where_weights_are_read_once():
     assert four < 0.7 * one
 
 
-def slow_memory(asked):
+def slow_memory(inquiry):
     """The question where each channel moves a byte a cycle, so that ports pay for little work."""
-    memory = asked.platform.memory
+    memory = inquiry.platform.memory
     peak = replace(memory.bandwidth, total=Fraction(96, 10), usable=Fraction(1))
-    platform = replace(asked.platform, memory=replace(memory, bandwidth=peak))
-    return replace(asked, platform=platform)
+    platform = replace(inquiry.platform, memory=replace(memory, bandwidth=peak))
+    return replace(inquiry, platform=platform)
 
 
 @pytest.mark.parametrize("minimise", list(Minimise))
@@ -146,13 +146,13 @@ def test_two_arrays_with_ports_are_the_best_there_are(flow, pays, minimise):
 def few_channels(channels, sizes, arrays, dsp, flow):
     """The question about layers on a memory of some channels that move a byte a cycle each, and
     the layers."""
-    asked = question("int8", 1, dsp, arrays=arrays, minimise=Minimise.SLOWEST, dataflow=(flow,))
-    memory = asked.platform.memory
+    inquiry = question("int8", 1, dsp, arrays=arrays, minimise=Minimise.SLOWEST, dataflow=(flow,))
+    memory = inquiry.platform.memory
     peak = replace(memory.bandwidth, total=Fraction(3 * channels, 10), usable=Fraction(1))
-    platform = replace(asked.platform, memory=replace(memory, channels=channels, bandwidth=peak))
+    platform = replace(inquiry.platform, memory=replace(memory, channels=channels, bandwidth=peak))
     ports = memory_ports(platform, channels, Edition.CYCLE)
-    asked = replace(asked, platform=platform, space=replace(asked.space, ports=ports))
-    return asked, network([(size, 1) for size in sizes])
+    inquiry = replace(inquiry, platform=platform, space=replace(inquiry.space, ports=ports))
+    return inquiry, network([(size, 1) for size in sizes])
 
 
 @pytest.mark.ci
@@ -166,16 +166,16 @@ def few_channels(channels, sizes, arrays, dsp, flow):
 )
 def test_more_arrays_allowed_are_never_worse(channels, sizes, flow, better, tmp_path):
     """The number of arrays that take least is used: of each number all are enumerated."""
-    asked, layers = few_channels(channels, sizes, 2, 4, flow)
-    answer, best = mode("multi-array")(layers, asked, RunOptions()), {}
+    inquiry, layers = few_channels(channels, sizes, 2, 4, flow)
+    answer, best = mode("multi-array")(layers, inquiry, RunOptions()), {}
     for number in range(1, min(channels, 2) + 1):
-        designs = common_designs(layers, beside(asked, number), "multi-array")
+        designs = common_designs(layers, beside(inquiry, number), "multi-array")
         rows = pipelines(designs, [0, 1], number, slowest=True)
         best[number] = least(rows, np.inf)
     assert answer.total.value == answer.total.certificate.lower_bound == min(best.values())
     assert len(answer.arrays) == better
     assert better == min(best, key=best.get)
-    assert beside(asked, channels + 1) is None
+    assert beside(inquiry, channels + 1) is None
     file = tmp_path / "result.json"
     file.write_text(json.dumps(answer.document))
     assert ithaca.load(file).document == answer.document

@@ -81,8 +81,8 @@ def every_design(dsp, bram18k):
 def searched(designs, steps=None):
     """The outcome of a search of all designs that is stopped after it was asked so many times
     whether to go on."""
-    asked = count()
-    options = SolveOptions(stop=None if steps is None else lambda: next(asked) >= steps)
+    calls = count()
+    options = SolveOptions(stop=None if steps is None else lambda: next(calls) >= steps)
     return SharedSearch(
         [[(problem, 2) for problem in problems] for problems in designs], options
     ).run()
@@ -152,8 +152,8 @@ def test_several_arrays_are_bounded_whenever_a_search_ends(minimise):
     best = least(rows, 200)
     values, bounds, steps = 0, 0, 1
     while True:
-        asked, limit = count(), steps
-        options = SolveOptions(stop=lambda asked=asked, limit=limit: next(asked) >= limit)
+        calls, limit = count(), steps
+        options = SolveOptions(stop=lambda calls=calls, limit=limit: next(calls) >= limit)
         outcome = PipelineSearch([[(p, 1) for p in problems]], (0, 1), 2, minimise, options).run()
         assert outcome.lower_bound is None or outcome.lower_bound <= best
         assert outcome.value is None or outcome.value >= best
