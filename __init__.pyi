@@ -181,7 +181,7 @@ def codesign(
     trust_results: bool = False,
     include_from: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
-) -> CodesignResult | CodesignStudy | NetworkResult:
+) -> CodesignResult | CodesignStudy | NetworkResult | NetworkStudy:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better."""
 

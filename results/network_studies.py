@@ -212,6 +212,8 @@ def _fixed(result: NetworkResult, axes: set[str]) -> dict[str, Any]:
         known["layers"] = [(r.layer.sources, r.layer.nest) for r in result.layers]
     if PLATFORM not in axes:
         known |= {f"{metric}_limit": bound for metric, bound in _limits(result).items()}
+        known["partition.shares"] = result.request.shares
+    known["partition"] = (result.request.arrays, result.request.minimise)
     return {name: value for name, value in known.items() if name not in axes}
 
 
@@ -241,7 +243,8 @@ def network_study_view(study: NetworkStudy) -> View:
     rows = network_study_rows(study)
     names = {axis.name for axis in study.axes if not axis.numeric}
     early = () if study.complete else ("the run ended early, by the time limit or an interrupt",)
-    texts = {"status", "bound by", *names}
+    shares = (f"shares of {metric}" for metric in study.first.request.shares)
+    texts = {"status", "bound by", *names, *shares}
     return (study.title, *early, tabled(rows, texts), *_remarks(study))
 
 
@@ -260,15 +263,23 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
         if unproven:
             row.append(("lower bound", number(result.lower_bound)))
         row.append(("status", result.certificate.stated(result.basis)))
-        row.append(("ms", rounded(result.sum_of("time"))))
+        row.append(("ms", rounded(_time(result))))
         speed = rate(result)
         row.append(("–/s", "–") if speed is None else (f"{speed[0]}s/s", rounded(speed[1])))
         row.append(("µJ", microjoules(result.sum_of("energy"))))
         row.append(("bound by", bound_text(result)))
+        for metric in result.request.shares:
+            taken = " + ".join(map(str, result.shares_taken(metric)))
+            row.append((f"shares of {metric}", taken or "–"))
         if study.prices:
             row += _price_cells(study, index, speed)
         rows.append(row)
     return _squared(rows)
+
+
+def _time(result: NetworkResult) -> Fraction | None:
+    """The time of all layers; None where several arrays run them side by side."""
+    return None if len(result.arrays) > 1 else result.sum_of("time")
 
 
 def _settled(point: NetworkPoint) -> bool:
@@ -346,7 +357,7 @@ def network_study_statements(study: NetworkStudy) -> tuple[str, ...]:
     lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
     lines.append(f"Counted: {study.first.share.statement}.")
     if study.objective != "objective":
-        times = {i: point.answer.sum_of("time") for i, point in study.points.items()}
+        times = {i: _time(point.answer) for i, point in study.points.items()}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
     lines += _bounds(study)
     lines += _speeds(study)
@@ -420,6 +431,10 @@ def network_study_dataset(study: NetworkStudy) -> Any:
     metrics = dict.fromkeys(m.limit.metric for p in study.points.values() for m in p.marginals)
     columns |= {f"with_{name}_raised": (float, unit, f"{name} raised") for name in metrics}
     columns |= {f"with_{name}_raised_status": (str, "", "what is proven of it") for name in metrics}
+    columns |= {
+        f"shares.{name}": (float, "shares", "that all arrays take")
+        for name in study.first.request.shares
+    }
     rows = [_row(study, index, point, columns) for index, point in study.points.items()]
     title = "Ithaca what-if study of a network"
     return grid_dataset(title, dict(study.provenance), study.axes, columns, rows)
@@ -439,6 +454,8 @@ def _row(
         "bound_by": bound_text(result),
         "price": price_of(study, index),
     }
+    for name in result.request.shares if result.arrays else ():
+        known[f"shares.{name}"] = sum(result.shares_taken(name))
     for each in point.marginals:
         known[f"with_{each.limit.metric}_raised"] = each.after.value
         known[f"with_{each.limit.metric}_raised_status"] = each.after.status

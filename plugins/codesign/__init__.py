@@ -47,7 +47,7 @@ PLUGIN = Plugin(
         },
         "readers": {
             "codesign": f"{_HERE}.results.documents:read_codesign",
-            "codesign-whatif": f"{_HERE}.commands.split_study:read_study",
+            "codesign-whatif": f"{_HERE}.commands.study:read_codesign_study",
         },
         "names": {
             "CodesignResult": f"{_HERE}.studies.result:CodesignResult",

@@ -15,7 +15,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.design import Metric, design_name
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
-from ithaca.formulations.question import Question
+from ithaca.formulations.question import Question, in_shares
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.runs import Run, basis
@@ -273,6 +273,11 @@ class NetworkResult(StudyAnswer):
             used,
             profile_of(design).fixed_hardware,
         )
+
+    def shares_taken(self, metric: str) -> list[int]:
+        """The shares of what is divided that each array takes."""
+        size = self.request.shares[metric]
+        return [int(in_shares(array.resources[metric], size) / size) for array in self.arrays]
 
     @property
     def answered(self) -> bool:

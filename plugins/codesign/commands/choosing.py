@@ -45,6 +45,7 @@ from ithaca.plugins.codesign.studies.workloads import Workload, find_workloads, 
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.study import NetworkStudy
 from ithaca.workloads.library import read_nest, workload_names
 
 #: What is minimised unless the space or an option says otherwise.
@@ -158,7 +159,7 @@ def codesign(
     search: SearchOptions,
     scheduler: Scheduler = None,
     keeping: Keeping,
-) -> CodesignResult | CodesignStudy | NetworkResult:
+) -> CodesignResult | CodesignStudy | NetworkResult | NetworkStudy:
     """Choose an accelerator and every layer's mapping together, and prove that no other of the
     space is better.
 
@@ -205,7 +206,7 @@ def codesign(
                 f"{ignored[0]} does not go with space {chosen_space.name}; allowed: "
                 f"one search, without {ignored[0]}"
             )
-        split: NetworkResult | CodesignStudy = own_search(
+        split: NetworkResult | NetworkStudy = own_search(
             chosen_space,
             named,
             several(layers),

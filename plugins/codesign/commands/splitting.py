@@ -27,7 +27,6 @@ from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.plugins.codesign.commands.split_study import SplitStudy, shares
 from ithaca.plugins.codesign.formulations.arrays import SystolicArrays
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies.arrays.arrays import MULTI_ARRAY
@@ -38,6 +37,7 @@ from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
+from ithaca.studies.network.study import NetworkPoint, NetworkStudy
 from ithaca.workloads.networks.network import Network
 from ithaca.workloads.networks.several import PartText, joined
 
@@ -53,7 +53,7 @@ def split_device(
     search: SolveOptions,
     *,
     fuse: bool,
-) -> NetworkResult | SplitStudy:
+) -> NetworkResult | NetworkStudy:
     """The shares of each array and the layers that run on it, proven, and what one more share of
     each resource would buy; of several questions, or for the front of an objective and a resource,
     a study.
@@ -174,7 +174,7 @@ def _study(
     split: _Split,
     vary: Mapping[str, Sequence[Any]] | Sequence[str],
     solve: Callable[[ArrayQuestion], NetworkResult],
-) -> SplitStudy:
+) -> NetworkStudy:
     """The arrays at every point of a grid of limits, platforms and objectives."""
     axes, changes = zip(*(_axis(split, *each) for each in named_values(vary)), strict=True)
     check_axes(axes)
@@ -189,7 +189,8 @@ def _study(
                     f"up to {number(replace(varied, limits={}).bounds[name])}"
                 )
         questions[index] = varied.question
-    return SplitStudy(axes, {index: solve(question) for index, question in questions.items()})
+    points = {index: NetworkPoint(solve(question)) for index, question in questions.items()}
+    return NetworkStudy(axes, points)
 
 
 def _axis(
@@ -217,7 +218,7 @@ def _limits(split: _Split, metric: str, bounds: Sequence[Any]) -> StudyAxis:
 
 def _front(
     split: _Split, metric: str, solve: Callable[[ArrayQuestion], NetworkResult]
-) -> SplitStudy:
+) -> NetworkStudy:
     """The least value for every number of shares of a resource that buys anything: each point has
     one share less than the one before takes."""
     size, points = split.sizes[metric], list[tuple[Fraction, NetworkResult]]()
@@ -229,9 +230,11 @@ def _front(
         if points and result.value == points[-1][1].value:
             points.pop()
         points.append((bound, result))
-        bound = (sum(shares(result, metric)) - 1) * size
+        bound = (sum(result.shares_taken(metric)) - 1) * size
     axis = _limits(split, metric, [bound for bound, _ in points])
-    return SplitStudy((axis,), {(n,): result for n, (_, result) in enumerate(points)})
+    return NetworkStudy(
+        (axis,), {(n,): NetworkPoint(result) for n, (_, result) in enumerate(points)}
+    )
 
 
 def _network(
@@ -268,7 +271,7 @@ def _remarks(
         return []
     lines = []
     for place in range(len(result.arrays)):
-        taken = [f"{shares(result, m)[place]} shares of {m}" for m in split.sizes]
+        taken = [f"{result.shares_taken(m)[place]} shares of {m}" for m in split.sizes]
         lines.append(f"array {place}: {', '.join(taken)}, of {split.accelerator.shares}")
     if result.status != Status.OPTIMAL.value:
         return lines

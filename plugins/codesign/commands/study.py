@@ -3,7 +3,7 @@ with quantities fixed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import nan
@@ -25,7 +25,6 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
-from ithaca.formulations.design import Metric
 from ithaca.plugins.codesign.results.documents import read_codesign
 from ithaca.plugins.codesign.results.layers import metric_of
 from ithaca.plugins.codesign.results.study_document import CodesignStudyDocument
@@ -84,43 +83,17 @@ class CodesignStudy(GridAnswer):
 
     @property
     def view(self) -> View:
-        return self.headline, tabled(self.rows, self.texts)
+        return self.headline, tabled(self.rows, {"status"})
 
     @property
     def statements(self) -> tuple[str, ...]:
         """Statements, one a line: the study, and the best points along its axes."""
-        texts = {self.objective_of(point) for point in self.points.values()}
+        texts = {point.question.objectives[0].text for point in self.points.values()}
         lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
         lines.append(f"Counted: {self.share.statement}.")
         if len(texts) == 1:
             lines += grid_statements(texts.pop(), self.axes, self.cells)
         return tuple(lines)
-
-    def objective_of(self, point: CodesignResult) -> str:
-        """The objective of a point, as text."""
-        return point.question.objectives[0].text
-
-    def columns(self, point: CodesignResult, taken: Collection[str]) -> list[tuple[str, str]]:
-        """Heading and cell of what a point chose, beside columns that are taken."""
-        names = [q.name for q in point.question.space.quantities if q.name not in taken]
-        row = [(name, str(point.hardware.get(name, "–"))) for name in names]
-        costs = {} if point.best is None else point.best.costs
-        units = {name: metric.unit for name, metric in point.question.space.units.items()}
-        return row + [(headed(name, units[name]), number(costs.get(name))) for name in units]
-
-    def choice_of(self, point: CodesignResult) -> str:
-        """The best accelerator of a point, in a few words; empty if there is none."""
-        space = self.first.question.space
-        return "" if point.best is None else space.text(point.best.point)
-
-    def metric(self, text: str) -> Metric:
-        """The metric of an objective."""
-        return metric_of(self.first.question, text)
-
-    @property
-    def texts(self) -> set[str]:
-        """Headings of `rows` whose cells are no numbers."""
-        return {"status"}
 
     @property
     def rows(self) -> list[list[tuple[str, str]]]:
@@ -129,12 +102,17 @@ class CodesignStudy(GridAnswer):
         rows = []
         for index, point in self.points.items():
             row = [(name, str(label)) for name, label in self.labels(index).items()]
-            text = self.objective_of(point)
-            metric = self.metric(text)
+            question = point.question
+            text = question.objectives[0].text
+            metric = metric_of(question, text)
             heading = "value" if "objective" in dict(row) else headed(text, metric.unit)
             row.append((heading, number(point.value)))
             row.append(("status", f"{point.status}{point.basis}"))
-            row += self.columns(point, [name for name, _ in row])
+            taken, costs = {name for name, _ in row}, {} if point.best is None else point.best.costs
+            names = (q.name for q in question.space.quantities if q.name not in taken)
+            row += [(name, str(point.hardware.get(name, "–"))) for name in names]
+            units = question.space.units.items()
+            row += [(headed(n, own.unit), number(costs.get(n))) for n, own in units]
             rows.append(row)
         return rows
 
@@ -167,32 +145,27 @@ class CodesignStudy(GridAnswer):
         index = pd.MultiIndex.from_product(
             [axis.labels for axis in self.axes], names=[axis.name for axis in self.axes]
         )
-        rows = pd.DataFrame([self.numbers(point) for point in self.points.values()], index)
+        rows = pd.DataFrame([_numbers(point) for point in self.points.values()], index)
         own = [name for name in rows if name not in index.names]
         return xr.Dataset.from_dataframe(rows[own]).assign_attrs(title=self.headline)
-
-    def numbers(self, point: CodesignResult) -> dict[str, Any]:
-        """Status, value, bound, costs and quantities of a point, as doubles."""
-        numbers = {
-            "value": point.value,
-            "lower_bound": point.lower_bound,
-            **({} if point.best is None else point.best.costs),
-        }
-        known = {name: float(value) for name, value in numbers.items() if value is not None}
-        return {"status": point.status, **known, **point.hardware, **counted_columns(point.share)}
 
     @property
     def cells(self) -> Mapping[Index, Cell]:
         """Value, proof and choice of every point."""
         return {
-            index: Cell(point.value, point.certificate, self.choice_of(point), point.basis)
+            index: Cell(
+                point.value,
+                point.certificate,
+                "" if point.best is None else self.first.question.space.text(point.best.point),
+                point.basis,
+            )
             for index, point in self.points.items()
         }
 
     @property
     def chart(self) -> Chart:
-        texts = {self.objective_of(point) for point in self.points.values()}
-        metric = self.metric(min(texts))
+        texts = {point.question.objectives[0].text for point in self.points.values()}
+        metric = metric_of(self.first.question, min(texts))
         label = headed(metric.name, metric.unit)
         alone = len(texts) == 1
         return grid_chart(
@@ -204,10 +177,18 @@ class CodesignStudy(GridAnswer):
         )
 
 
-def counted_columns(share: Share) -> dict[str, Any]:
-    """The share of the arithmetic that a point counts, as columns of a table."""
-    known = nan if share.known is None else float(share.known)
-    return {"share": known, "uncounted": ", ".join(share.uncounted)}
+def _numbers(point: CodesignResult) -> dict[str, Any]:
+    """Status, value, bound, costs and quantities of a point, as doubles, and how much of the
+    arithmetic it counts."""
+    numbers = {
+        "value": point.value,
+        "lower_bound": point.lower_bound,
+        **({} if point.best is None else point.best.costs),
+    }
+    known = {name: float(value) for name, value in numbers.items() if value is not None}
+    share = nan if point.share.known is None else float(point.share.known)
+    counted = {"share": share, "uncounted": ", ".join(point.share.uncounted)}
+    return {"status": point.status, **known, **point.hardware, **counted}
 
 
 def run_codesign_study(

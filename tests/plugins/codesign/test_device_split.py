@@ -1,6 +1,7 @@
 """A device split among systolic arrays by `ithaca codesign`: the space's file, the same answer as
 arrays with free shares."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -157,11 +158,12 @@ def test_limits_between_shares_have_one_answer(thirds, metric, limit, whole, fus
         ithaca.codesign("thirds.yaml", **question, limit={metric: limit}),
         ithaca.codesign("thirds.yaml", **question, limit={metric: limit}, time_limit=600),
     ]
-    answers += ithaca.codesign("thirds.yaml", **question, vary={metric: [limit]}).points.values()
+    study = ithaca.codesign("thirds.yaml", **question, vary={metric: [limit]})
+    answers += [point.answer for point in study.points.values()]
     front = ithaca.codesign(
         "thirds.yaml", **question, objectives=f"latency,{metric}", limit={metric: limit}
     )
-    answers.append(front.points[0,])
+    answers.append(front.points[0,].answer)
     for answer in answers:
         assert (answer.status, answer.value) == ("optimal", truth.value)
         size = answer.request.shares[metric]
@@ -169,6 +171,19 @@ def test_limits_between_shares_have_one_answer(thirds, metric, limit, whole, fus
         assert taken <= Fraction(limit)
         answer.save("answer.json")
         assert ithaca.load("answer.json").value == truth.value
+
+
+def test_splits_are_a_study_of_networks(thirds):
+    study = ithaca.codesign("thirds.yaml", "two.yaml", vary={"dsp": [2, 3, 6]})
+    assert [point.answer.value for point in study.points.values()] == [None, 46, 23]
+    assert study.to_dataframe()["shares.dsp"].tolist()[1:] == [1, 2]
+    study.save("study.json")
+    assert ithaca.load("study.json") == study
+    document = study.document
+    document["points"][2]["network"]["partition"]["shares"]["dsp"] = 2.7
+    (thirds / "forged.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"points\[2\] differs in partition.shares, no axis"):
+        ithaca.load("forged.json")
 
 
 @pytest.mark.parametrize("options", [(), ("--time-limit", "600")])
@@ -250,7 +265,7 @@ def test_all_limits_between_shares_equal_enumeration():
 def test_fronts_that_are_cut_short_are_not_proven(thirds):
     def front(**options):
         study = ithaca.codesign("thirds.yaml", "two.yaml", objectives="latency,dsp", **options)
-        return study.status, [point.value for point in study.points.values()]
+        return study.status, [point.answer.value for point in study.points.values()]
 
     whole, proven = front(), 0
     assert whole[0] == "optimal"
