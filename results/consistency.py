@@ -11,9 +11,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import number
 from ithaca.formulations.algebra.rounding import ROUNDING
-from ithaca.formulations.families import choice_of
 from ithaca.formulations.problem import Problem
-from ithaca.formulations.question import Minimise, in_shares
 from ithaca.solver.certificate import Status
 from ithaca.solver.runs import as_it_runs
 from ithaca.studies.best import over_all
@@ -73,11 +71,9 @@ def check_consistent(result: NetworkResult) -> None:
     elif arrays is None:
         _check_choices(result)
     else:
-        _check_arrays(result)
+        result.made("consistent")
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
-        if not arrays.several:
-            _check_designs(result)
     _check_finished(result)
 
 
@@ -138,7 +134,7 @@ def _check_layers(result: NetworkResult) -> None:
         if (
             result.fusing is None or not result.failures
         ):  # failures of variants that were not chosen are among them
-            _check(own, Total(least.value, least.certificate), f"layers[{index}]")
+            check_follows(own, Total(least.value, least.certificate), f"layers[{index}]")
     if result.total is not None:
         factors, proof = factors_of(result.request.objective), result.total.certificate
         runs = [(layer.layer.count, layer.answer) for layer in result.layers]
@@ -146,14 +142,14 @@ def _check_layers(result: NetworkResult) -> None:
         if result.fusing is not None:
             _check_fusing(result, result.fusing)
             bound, most = proof.lower_bound, whole.certificate.lower_bound
-            if not (bound is None or most is None or bound <= most or _same(bound, most)):
+            if not (bound is None or most is None or bound <= most or alike(bound, most)):
                 raise InputError(
                     f"total.certificate.lower_bound is above that of the layers: {EDITED}"
                 )
         if result.fusing is not None or factors is not None:
             # it is over what was not chosen, or over other weights, too
             whole = replace(whole, certificate=proof)
-        _check(result.total, whole, "total")
+        check_follows(result.total, whole, "total")
 
 
 def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
@@ -233,7 +229,7 @@ def _check_choices(result: NetworkResult) -> None:
         if [c.name for c in compared] != [c.name for c in result.choices]:
             raise InputError(f"choices are not the designs of the layers, the best first: {EDITED}")
         for index, (choice, other) in enumerate(zip(result.choices, compared, strict=True)):
-            _check(choice.total, other.total, f"choices[{index}]")
+            check_follows(choice.total, other.total, f"choices[{index}]")
             if replace(choice, total=other.total) != other:
                 raise InputError(
                     f"choices[{index}]: not all follows from the designs of the layers: {EDITED}"
@@ -245,7 +241,7 @@ def _check_choices(result: NetworkResult) -> None:
         for own in layer.designs:
             if layer.answer.value is not None and own.design == layer.answer.design:
                 known = Total(own.value, own.certificate)
-                _check(
+                check_follows(
                     Total(layer.answer.value, layer.answer.certificate), known, f"layers[{index}]"
                 )
     kinds = dict.fromkeys((choice.kernel, choice.layers) for choice in result.choices)
@@ -253,102 +249,38 @@ def _check_choices(result: NetworkResult) -> None:
         best_total([c.total for c in result.choices if (c.kernel, c.layers) == kind])
         for kind in kinds
     ]
-    _check(result.total, total(((1, each) for each in best), result.method), "total")
+    check_follows(result.total, total(((1, each) for each in best), result.method), "total")
     assert result.total is not None  # objectives add up
     whole = total(
         ((layer.layer.count, layer.answer) for layer in result.layers), result.method
     ).value
-    if not _same(result.total.value, whole):
+    if not alike(result.total.value, whole):
         raise InputError(
             f"total.value is {number(result.total.value)}, yet the layers "
             f"take {number(whole)}: {EDITED}"
         )
 
 
-def _check_arrays(result: NetworkResult) -> None:
-    """Values alone: what is proven of shared arrays does not follow from parts."""
-    request, claimed = result.request, result.total
-    assert claimed is not None  # objectives add up
-    for index, layer in enumerate(result.layers):
-        # nothing is proven of one layer, or of all of them
-        proof, value = layer.answer.certificate, layer.answer.value
-        status = claimed.certificate.status if value is None else Status.FEASIBLE
-        if (proof.status, proof.lower_bound, proof.among) != (status, None, ""):
-            raise InputError(
-                f"layers[{index}].certificate is not '{status.value}' without a bound: {EDITED}"
-            )
-    if [r.array for r in result.layers if r.answer.configured] != [
-        n for n, a in enumerate(result.arrays) for _ in a.layers
-    ]:
-        raise InputError(f"arrays are not those of the layers, in order: {EDITED}")
-    if len(result.arrays) > request.arrays:
-        raise InputError(
-            f"partition.arrays is {request.arrays}, yet there are {len(result.arrays)}: {EDITED}"
-        )
-    for index, array in enumerate(result.arrays):
-        own = [r for r in result.layers if r.array == index]
-        for layer in own:
-            choice = choice_of(layer.answer.problem.design)
-            parameters = layer.answer.profile.fixed_hardware
-            parts = (tuple(choice["dataflow"]), choice["permutation"], parameters)
-            if parts != (array.dataflow, array.permutation, dict(array.parameters)):
-                raise InputError(
-                    f"arrays[{index}] is not what layer {layer.layer.name} runs on: {EDITED}"
-                )
-        chosen = [(c.dataflow, c.permutation) for c in result.choices if c.chosen]
-        if result.choices and (array.dataflow, array.permutation) not in chosen:
-            raise InputError(f"arrays[{index}] is not of the design chosen: {EDITED}")
-    if not result.arrays:
-        return
-    slowest = request.minimise is Minimise.SLOWEST
-    for limit in request.limits:
-        size, each = (
-            request.shares.get(limit.metric),
-            [array.resources[limit.metric] for array in result.arrays],
-        )
-        if limit.metric == "bandwidth" and not (size or slowest):
-            continue  # of every layer
-        taken = sum((in_shares(own, size) for own in each), Fraction(0))
-        if taken > limit.bound and not _same(taken, limit.bound):
-            raise InputError(
-                f"arrays take {number(taken)} of {limit.metric}, whose limit is "
-                f"{number(limit.bound)}: {EDITED}"
-            )
-    values = [array.total.value or Fraction(0) for array in result.arrays]
-    _check(
-        claimed,
-        replace(claimed, value=max(values) if slowest else sum(values, Fraction(0))),
-        "total",
-    )
-
-
-def _check_designs(result: NetworkResult) -> None:
-    """Refuse designs of a shared array that do not follow from each other, or the total from
-    them."""
-    best = best_total([choice.total for choice in result.choices])
-    _check(result.total, best, "total")
-    for index, choice in enumerate(result.choices):
-        first = index == 0 and best.value is not None
-        follows = (first, first and best.certificate.status is Status.OPTIMAL)
-        if (choice.chosen, choice.proven) != follows or not _same(
-            choice.total.value, best.value if first else None
-        ):
-            raise InputError(
-                f"choices[{index}]: chosen and proven do not follow "
-                f"from the other designs: {EDITED}"
-            )
-
-
-def _check(claimed: Total | None, follows: Total, at: str) -> None:
+def check_follows(claimed: Total | None, follows: Total, at: str) -> None:
     """Refuse a value or proof that is not what follows from the parts; a status says no more than
-    value and bound."""
+    value and bound.
+
+    Parameters
+    ----------
+    claimed : Total
+        The file's.
+    follows : Total
+        What its parts say.
+    at : str
+        Place in the file.
+    """
     assert claimed is not None  # objectives add up
     (value, proof), (other, known) = ((each.value, each.certificate) for each in (claimed, follows))
     for name, one, two in (
         ("value", value, other),
         ("certificate.lower_bound", proof.lower_bound, known.lower_bound),
     ):
-        if not _same(one, two):
+        if not alike(one, two):
             raise InputError(
                 f"{at}.{name} is {number(one)}, yet {number(two)} follows from its parts: {EDITED}"
             )
@@ -356,7 +288,7 @@ def _check(claimed: Total | None, follows: Total, at: str) -> None:
         raise InputError(f"{at}.certificate.then does not follow from its parts: {EDITED}")
     if proof.then is not None and known.then is not None:
         further = [Total(then.value, then.certificate) for then in (proof.then, known.then)]
-        _check(further[0], further[1], f"{at}.certificate.then")
+        check_follows(further[0], further[1], f"{at}.certificate.then")
     if (proof.status is Status.INFEASIBLE) != (known.status is Status.INFEASIBLE):
         raise InputError(
             f"{at}.certificate.status is '{proof.status.value}', yet "
@@ -364,7 +296,7 @@ def _check(claimed: Total | None, follows: Total, at: str) -> None:
         )
 
 
-def _same(one: Fraction | None, other: Fraction | None) -> bool:
+def alike(one: Fraction | None, other: Fraction | None) -> bool:
     """Whether numbers are the same but for the doubles that files hold: sums of many, of which some
     digits may cancel."""
     if one is None or other is None:

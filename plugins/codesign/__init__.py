@@ -26,6 +26,7 @@ PLUGIN = Plugin(
         },
         "device searches": {"systolic": f"{_HERE}.commands.splitting:split_device"},
         "answers": {
+            "NetworkResult.consistent": f"{_HERE}.results.consistency:check_arrays",
             "NetworkResult.proof": f"{_HERE}.results.arrays:prove_arrays",
             "CodesignResult.view": f"{_HERE}.results.view:codesign_view",
             "CodesignResult.document": f"{_HERE}.results.documents:codesign_document",
