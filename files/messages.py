@@ -84,9 +84,9 @@ def refuse(where: object, complaint: object) -> InputError:
 
 
 @contextmanager
-def errors_at(where: object) -> Iterator[None]:
-    """Errors of what stands inside begin with where that is."""
+def errors_at(where: object, place: str = "") -> Iterator[None]:
+    """Errors of what stands inside begin with where that is, and perhaps with a place in it."""
     try:
         yield
     except InputError as error:
-        raise refuse(where, error) from None
+        raise refuse(where, place + str(error).removeprefix(f"{where}: ")) from None

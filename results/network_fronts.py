@@ -102,11 +102,8 @@ def read_network_front(document: Any, path: Path) -> NetworkFront:
     read = validated(NetworkFrontDocument, document, path)
     layers = []
     for place, each in enumerate(read.layers):
-        try:
+        with errors_at(path, f"layers[{place}].front."):
             front = read_front(each.front, path)
-        except InputError as error:
-            own = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"{path}: layers[{place}].front.{own}") from None
         nest = profile_of(front.problems[0].design).nest
         assert nest is not None
         layers.append(

@@ -105,8 +105,10 @@ def read_network_study(document: Any, path: Path) -> NetworkStudy:
     read = validated(NetworkStudyDocument, document, path)
     with errors_at(path):
         check_count(read.axes, read.points)
-    points = [_point(point, path, place) for place, point in enumerate(read.points)]
-    with errors_at(path):
+        points = []
+        for place, point in enumerate(read.points):
+            with errors_at(path, f"points[{place}]."):
+                points.append(_point(point, path))
         first = points[0].answer
         axes = tuple(_axis(axis.name, axis.values, first) for axis in read.axes)
         places = list(indices(axes))
@@ -117,28 +119,20 @@ def read_network_study(document: Any, path: Path) -> NetworkStudy:
     return study
 
 
-def _point(read: NetworkPointDocument, path: Path, place: int) -> NetworkPoint:
-    at = f"points[{place}]"
-    result = _network(read.network, path, at)
-    with errors_at(path), errors_at(at):
-        _labels_follow(read.at, result)
-    marginals = []
-    for count, raised in enumerate(read.marginal):
-        where = f"{at}.marginal[{count}]"
-        after = _network(raised.network, path, where)
-        with errors_at(path), errors_at(where):
+def _point(read: NetworkPointDocument, path: Path) -> NetworkPoint:
+    result, marginals = _network(read.network, path), []
+    _labels_follow(read.at, result)
+    for place, raised in enumerate(read.marginal):
+        with errors_at(path, f"marginal[{place}]."):
+            after = _network(raised.network, path)
             marginals.append(_marginal(raised.limit, result, after))
-    with errors_at(path), errors_at(at):
-        check_once("limit", [raised.limit for raised in read.marginal])
+    check_once("limit", [raised.limit for raised in read.marginal])
     return NetworkPoint(result, tuple(marginals))
 
 
-def _network(document: Any, path: Path, at: str) -> NetworkResult:
-    try:
+def _network(document: Any, path: Path) -> NetworkResult:
+    with errors_at(path, "network."):
         return replace(read_network_result(document, path), source=str(path))
-    except InputError as error:
-        own = str(error).removeprefix(f"{path}: ")
-        raise InputError(f"{path}: {at}.network.{own}") from None
 
 
 def _marginal(metric: str, before: NetworkResult, after: NetworkResult) -> Marginal[NetworkResult]:
@@ -253,7 +247,8 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
     are left out."""
     rows, objective = [], study.objective
     first = study.first.value
-    unproven = any(p.answer.value is not None and not _settled(p) for p in study.points.values())
+    answers = [point.answer for point in study.points.values()]
+    unproven = any(a.value is not None and not a.certificate.settled for a in answers)
     for index, point in study.points.items():
         result, value = point.answer, point.answer.value
         row = [(name, label_text(label)) for name, label in study.labels(index).items()]
@@ -280,10 +275,6 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
 def _time(result: NetworkResult) -> Fraction | None:
     """The time of all layers; None where several arrays run them side by side."""
     return None if len(result.arrays) > 1 else result.sum_of("time")
-
-
-def _settled(point: NetworkPoint) -> bool:
-    return point.answer.certificate.settled
 
 
 def _design(result: NetworkResult) -> Any:
@@ -367,8 +358,7 @@ def network_study_statements(study: NetworkStudy) -> tuple[str, ...]:
 def _bounds(study: NetworkStudy) -> Iterator[str]:
     """A line on the things that take the cycles at every point."""
     known = {_place(study, i): bound_text(p.answer) for i, p in study.points.items()}
-    texts = [f"{f'{place}: ' * bool(place)}{text}" for place, text in known.items() if text != "–"]
-    if texts:
+    if texts := [f"{at}: {text}" if at else text for at, text in known.items() if text != "–"]:
         yield f"Bound by: {'; '.join(texts)} of the cycles."
 
 
@@ -432,8 +422,7 @@ def network_study_dataset(study: NetworkStudy) -> Any:
     columns |= {f"with_{name}_raised": (float, unit, f"{name} raised") for name in metrics}
     columns |= {f"with_{name}_raised_status": (str, "", "what is proven of it") for name in metrics}
     columns |= {
-        f"shares.{name}": (float, "shares", "that all arrays take")
-        for name in study.first.request.shares
+        f"shares.{m}": (float, "", "taken by all arrays") for m in study.first.request.shares
     }
     rows = [_row(study, index, point, columns) for index, point in study.points.items()]
     title = "Ithaca what-if study of a network"

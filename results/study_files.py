@@ -106,10 +106,8 @@ def evaluated(
         raise InputError(f"{at} is of no design of the question: {EDITED}")
     problem = problems[question["designs"].index(choice)]
     model = tiling_model(family_of(problem.design))
-    try:
+    with errors_at(path, f"{at}."):
         tiling = validated(model, {"tiling": stated["tiling"]}, path).tiling
-    except InputError as error:
-        raise InputError(f"{at}.{str(error).removeprefix(f'{path}: ')}") from None
     return read_solution(problem, tiling, certificate, at)
 
 
@@ -218,7 +216,7 @@ def read_study(document: Any, path: Path) -> Study:
 
 def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) -> StudyPoint:
     """A point of a study; its marginal values are claims, as no configuration is stated of them."""
-    try:
+    with errors_at(path, f"{at}: "):
         problems, question = posed_problems(stated, path), stated["question"]
         labels_follow(read.at, question, problems[0])
         certificate = read.certificate.certificate()
@@ -242,8 +240,6 @@ def _point(read: PointDocument, stated: Mapping[str, Any], path: Path, at: str) 
         ]
         runs = read_runs(read.runs, [answer])
         return StudyPoint(problems, answer, tuple(marginals), runs)
-    except InputError as error:
-        raise InputError(f"{at}: {str(error).removeprefix(f'{path}: ')}") from None
 
 
 def raised_by(point: StudyPoint) -> Fraction | None:

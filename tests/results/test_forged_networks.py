@@ -110,11 +110,11 @@ def forged(kind, change, path):
         ),
         (
             lambda d: d["points"][0]["marginal"][0].update(limit="bram18k"),
-            r"points\[0\].marginal\[0\]: limit is 'bram18k', which is not raised",
+            r"points\[0\].marginal\[0\].limit is 'bram18k', which is not raised",
         ),
         (
             lambda d: d["points"][0]["marginal"][0].update(network=d["points"][0]["network"]),
-            r"points\[0\].marginal\[0\]: limit is 'dsp', which is not raised",
+            r"points\[0\].marginal\[0\].limit is 'dsp', which is not raised",
         ),
         (
             lambda d: d["points"][0]["marginal"][0]["network"]["platform"]["limits"].update(
