@@ -26,6 +26,7 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front
 from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.answer import NetworksAnswer
+from ithaca.studies.network.front import NetworkFront
 from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 #: Dimensions that variables may have beside a study's axes.
-LOOP, LIMIT, POINT, OBJECTIVE = "loop", "limit", "point", "objective"
+LOOP, LIMIT, POINT, OBJECTIVE, OF_LAYER = "loop", "limit", "point", "objective", "layer"
 
 #: What describes the best design, and is the same as the axis where it is one.
 REPEATED = ("dataflow", "permutation", "edition")
@@ -62,6 +63,10 @@ LAYER: Columns = {
     "array": (float, "", "number of the array that runs it"),
     "design": (str, "", ""),
     "dsp_efficiency": (float, "", "operations over those its MAC units had cycles for"),
+}
+COUNTED: Columns = {
+    "share": (float, "", "counted share of the network's multiply-accumulates"),
+    "uncounted": (str, "", "operators whose multiply-accumulates are not known"),
 }
 PROOF: Columns = {
     "objectives": (float, "", "", OBJECTIVE),
@@ -175,23 +180,26 @@ def network_dataset(result: NetworkResult) -> xr.Dataset:
     loops, layers = _loops(layer.answer.problem for layer in result.layers), result.layers
     coordinates = {"layer": [layer.layer.name for layer in layers], LOOP: loops}
     columns = _design_columns([layer.answer.problem for layer in layers])
+    share = result.share
+    counted = {"share": _float(share.known), "uncounted": ", ".join(share.uncounted)}
     rows = [
         {
             "count": r.layer.count,
             "kernel": r.layer.nest.name,
             "sizes": r.layer.nest.shown_sizes,
+            "array": np.nan if r.array is None else r.array,
             "design": r.answer.design,
+            "dsp_efficiency": _float(r.efficiency),
+            **_solution_row(r.answer, loops, columns),
+            **counted,
         }
-        | {"array": np.nan if r.array is None else r.array, "dsp_efficiency": _float(r.efficiency)}
-        | _solution_row(r.answer, loops, columns)
         for r in layers
     ]
     title = f"Ithaca network {result.network.name}"
     question = _question_attributes(layers[0].answer.problem, result.request.place)
     attributes = {"mode": result.mode, **shared_attributes(result), **question}
-    return _dataset(
-        title, attributes, {**LAYER, **ANSWER, **columns}, rows, {"layer": len(layers)}, coordinates
-    )
+    columns = {**LAYER, **ANSWER, **columns, **COUNTED}
+    return _dataset(title, attributes, columns, rows, {"layer": len(layers)}, coordinates)
 
 
 def shared_attributes(result: NetworkResult | NetworksAnswer) -> dict[str, Any]:
@@ -227,7 +235,8 @@ def as_table(dataset: xr.Dataset) -> pd.DataFrame:
 
     columns: dict[str, xr.DataArray] = {}
     for name, variable in dataset.data_vars.items():
-        inner = [dimension for dimension in (LOOP, LIMIT, OBJECTIVE) if dimension in variable.dims]
+        inner = [name for name in (LOOP, LIMIT, OBJECTIVE) if name in variable.dims]
+        inner += [OF_LAYER] * (OF_LAYER in variable.dims[1:])  # else each layer has a row
         if not inner:
             columns[str(name)] = variable
         for dimension in inner:
@@ -277,6 +286,28 @@ def front_dataset(front: Front) -> xr.Dataset:
         {**PROOF, **columns},
         rows,
         {POINT: len(points)},
+        coordinates,
+    )
+
+
+def network_front_dataset(front: NetworkFront) -> xr.Dataset:
+    """The front of a network as a Dataset with dimension ``point``: its totals by ``objective``,
+    and by ``layer`` the point of its own front (from 1)."""
+    rows = [
+        {"objectives": [*map(float, point.values)], "choice": [n + 1 for n in point.choice]}
+        for point in front.points
+    ]
+    coordinates = {
+        POINT: np.arange(1, len(rows) + 1),
+        OBJECTIVE: [o.text for o in front.objectives],
+        OF_LAYER: [each.layer.name for each in front.layers],
+    }
+    return _dataset(
+        front.headline,
+        {"complete": int(front.complete and front.share.whole), **front.provenance},
+        {"objectives": PROOF["objectives"], "choice": (int, "", "", OF_LAYER)},
+        rows,
+        {POINT: len(rows)},
         coordinates,
     )
 

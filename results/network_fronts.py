@@ -1,4 +1,4 @@
-"""Fronts of networks: their documents, tables and words."""
+"""Fronts of networks: their documents and words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from ithaca.files.csv_text import csv_text
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import counted, json_number, number
+from ithaca.files.numbers import counted, number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.directions import goal
 from ithaca.formulations.documents import Document, Number, Text
@@ -179,45 +178,4 @@ def network_front_statements(front: NetworkFront) -> tuple[str, ...]:
         f"Counted: {front.share.statement}.",
         *lines,
         f"Layers: points of their own fronts: {counts}.",
-    )
-
-
-def network_front_table(front: NetworkFront) -> str:
-    """A CSV table, a row per point: the totals, and by layer the point of its own front (from
-    1)."""
-    names = [o.text for o in front.objectives]
-    layers = [f"point.{each.layer.name}" for each in front.layers]
-    rows = (
-        [place, *map(json_number, point.values), *(n + 1 for n in point.choice)]
-        for place, point in enumerate(front.points, start=1)
-    )
-    return csv_text(["point", *names, *layers], rows)
-
-
-def network_front_dataset(front: NetworkFront) -> Any:
-    """The front as labelled arrays: totals by point and objective, and by layer the point of its
-    own front (from 1); numbers are doubles."""
-    import numpy as np
-    import xarray as xr
-
-    values = [[float(value) for value in point.values] for point in front.points]
-    choices = [[n + 1 for n in point.choice] for point in front.points]
-    names = [o.text for o in front.objectives]
-    layers = [each.layer.name for each in front.layers]
-    shape = (len(front.points), len(names)), (len(front.points), len(layers))
-    return xr.Dataset(
-        {
-            "objectives": (("point", "objective"), np.array(values, float).reshape(shape[0])),
-            "choice": (("point", "layer"), np.array(choices, int).reshape(shape[1])),
-        },
-        {
-            "point": np.arange(1, len(front.points) + 1),
-            "objective": names,
-            "layer": layers,
-        },
-        {
-            "title": front.headline,
-            "complete": int(front.complete and front.share.whole),
-            **front.provenance,
-        },
     )

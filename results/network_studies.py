@@ -223,10 +223,9 @@ def check_prices(prices: Mapping[str, Fraction], axes: tuple[StudyAxis, ...]) ->
 
 
 def _axis(name: str, labels: list[Any], first: NetworkResult) -> StudyAxis:
-    metrics = {f"{m}_limit": each.unit for m, each in first.vocabulary.items()}
-    figures = first.layers[0].answer.profile.figures
-    unit = figures[name].unit if name in figures else metrics.get(name, "")
-    return StudyAxis(name, tuple(labels), unit=unit)
+    known = {f"{m}_limit": each for m, each in first.vocabulary.items()}
+    known |= first.layers[0].answer.profile.figures
+    return StudyAxis(name, tuple(labels), unit=known[name].unit if name in known else "")
 
 
 # -- words -----------------------------------------------------------------------------

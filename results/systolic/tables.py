@@ -1,4 +1,4 @@
-"""Columns of tables and Datasets of systolic arrays."""
+"""Columns of Datasets, and so of tables, of systolic arrays."""
 
 from __future__ import annotations
 
@@ -11,21 +11,6 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
-from ithaca.results.table import pairs
-from ithaca.studies.network.result import LayerResult
-
-#: Metrics that the table shows.
-SHOWN = (
-    "latency",
-    "throughput",
-    "dsp_efficiency",
-    "dsp",
-    "bram18k",
-    "off_chip_words",
-    "time",
-    "bandwidth",
-    "energy",
-)
 
 #: Type, unit and meaning of variables, and the dimension that they have beside the points'.
 COLUMNS: Mapping[str, tuple[Any, ...]] = {
@@ -83,29 +68,3 @@ def row(problem: Problem, configuration: Configuration, loops: Sequence[str]) ->
         "t1": [tiling.array_part[loop] if loop in array.band else nan for loop in loops],
         "t2": [tiling.t2(array, loop) if loop in array.band else nan for loop in loops],
     }
-
-
-def layer_row(result: LayerResult) -> tuple[dict[str, object], dict[str, Any]]:
-    """A row on how a layer runs on a systolic array, with the metrics shown."""
-    solution = result.answer.configured
-    dram = systolic(result.answer.problem).array.dram
-    optional = {"ports": dram.ports, "array_part_l2": dram.two_level}
-    extra = [name for name, own in optional.items() if own]
-    names = ("dataflow", "permutation", "array_part", "latency_hiding", "simd", "pack", *extra)
-    chosen: dict[str, object] = dict.fromkeys(names, "")
-    figures: dict[str, Any] = dict.fromkeys(SHOWN)
-    if solution is not None:
-        array, tiling = systolic(solution.problem).array, solution.tiling
-        parts = (
-            *(tiling.array_part, tiling.latency_hiding, tiling.simd, tiling.module_packs(array)),
-            *(getattr(tiling, name) for name in extra),
-        )
-        values = (
-            ",".join(array.dataflow),
-            array.permutation,
-            *(p if isinstance(p, int) else pairs(p) for p in parts),
-        )
-        chosen = dict(zip(names, values, strict=True))
-        metrics = {**solution.metrics, "dsp_efficiency": result.efficiency}
-        figures = {name: metrics[name] for name in SHOWN}
-    return {"array": "" if result.array is None else result.array, **chosen}, figures

@@ -168,10 +168,6 @@ class NetworkFront(PointAnswer):
         return {each.layer.name: each.front for each in self.layers}
 
     @property
-    def table(self) -> str:
-        return str(self.made("table"))
-
-    @property
     def statements(self) -> tuple[str, ...]:
         """Statements, one a line: the points, and the price of one objective in terms of
         another."""

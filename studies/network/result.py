@@ -385,10 +385,6 @@ class NetworkResult(StudyAnswer):
         """The mapping of every layer as a loop nest, by name."""
         return {layer.layer.name: loop_text(layer.answer) for layer in self.layers}
 
-    @property
-    def table(self) -> str:
-        return str(self.made("table"))
-
     def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Any:
         """Draw what each layer takes, as a chart and to a file like other answers, alone or
         against other results of the network."""

@@ -66,7 +66,6 @@ def test_effort_that_a_file_does_not_state_is_not_zero(whole, tmp_path):
     assert np.isnan(data["boxes"]).all()
     assert np.isnan(data["seconds"]).all()
     assert (whole.to_xarray()["boxes"] > 0).all()
-    assert ",boxes," not in again.table
 
 
 def test_optima_of_layers_are_not_said_to_be_one_of_the_whole(whole):

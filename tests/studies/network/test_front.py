@@ -143,7 +143,7 @@ def test_files_say_what_was_computed(pair, tmp_path):
     ithaca.report(read, tmp_path / "f.html")
     assert "points-chart" in (tmp_path / "f.html").read_text()
     rows = answer.table.splitlines()
-    assert rows[0] == "point,latency,dsp,point.wide,point.deep"
+    assert rows[0] == "point,objectives.latency,objectives.dsp,choice.wide,choice.deep"
     assert len(rows) == len(answer.points) + 1
     data = answer.to_xarray()
     assert data.objectives.values.tolist() == [[float(v) for v in p.values] for p in answer.points]

@@ -76,7 +76,7 @@ def test_it_is_told_with_its_sums(folder):
     assert "proven     4 of 4 layers" in told
     rows = (folder / "t.csv").read_text().splitlines()
     assert len(rows) == 5
-    assert rows[0].startswith("layer,count,kernel,sizes,mapping,objective")
+    assert rows[0].startswith("layer,count,kernel,sizes,array,design,dsp_efficiency,value,")
 
 
 def test_what_is_kept_is_not_solved_again(folder):
