@@ -14,8 +14,7 @@ from ithaca.files.numbers import number
 from ithaca.files.words import split_values
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
-from ithaca.formulations.goals import read_objective
-from ithaca.formulations.problem import Problem
+from ithaca.formulations.problem import Problem, read_objective
 from ithaca.solver.certificate import Certificate, Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions

@@ -219,12 +219,6 @@ def _check_components(model: Model) -> None:
             )
 
 
-def read_expression(node: Any) -> Expression:
-    """A Pyomo expression, with a symbol for the name of every free variable; refused where CP-SAT
-    has no exact encoding."""
-    return _Reader(None).expression(node)
-
-
 class _Reader:
     """Reads expressions over some variables (by identity; None: any), and keeps what they divide
     by."""

@@ -306,5 +306,5 @@ def test_seeds_are_feasible_and_all_different(solved):
     for seed in seeds:
         value = best.problem.feasible_value(seed)
         encoded = space.encode(seed)
-        assert space.is_legal(space.decode(encoded))
+        assert space.problem.space.contains(space.decode(encoded))
         assert penalised(space, encoded) == pytest.approx(float(value))

@@ -11,7 +11,7 @@ import ithaca
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.solver.cpsat import from_pyomo
-from ithaca.solver.cpsat.from_pyomo import read_expression, solve_pyomo
+from ithaca.solver.cpsat.from_pyomo import _Reader, solve_pyomo
 from ithaca.solver.engines import NotExpressibleError
 from tests.lazy import pyo
 
@@ -62,7 +62,7 @@ NAMES = ("sum", "products", "quotient", "rounding", "maxima", "parameters", "neg
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_expression_means_what_it_meant(name):
-    node = read_expression(expressions(small_model())[name])
+    node = _Reader(None).expression(expressions(small_model())[name])
     for x, y, w in product(X, Y, W):
         values = {"x": Fraction(x), "y": Fraction(y), "w[0]": Fraction(w)}
         assert node.evaluate(values, FRACTION) == exact(x, y, w, name)
@@ -101,7 +101,7 @@ def test_a_fixed_variable_is_a_number():
     model.x.fix(5)
     model.goal = pyo.Objective(expr=model.x * model.w[0] + model.y)
     assert solve_pyomo(model).value == 2
-    assert read_expression(model.x * model.y) == Symbol("y") * 5
+    assert _Reader(None).expression(model.x * model.y) == Symbol("y") * 5
 
 
 def test_an_infeasible_model_is_said_to_be():

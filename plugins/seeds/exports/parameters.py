@@ -100,10 +100,6 @@ class ParameterSpace:
         """Parameters by name, from a list in their order."""
         return dict(zip(self.names, vector, strict=True))
 
-    def is_legal(self, configuration: Mapping[str, int]) -> bool:
-        """Whether a configuration is a point of the design's space (its limits aside)."""
-        return self.problem.space.contains(configuration)
-
     def _wanted(self, parameters: Mapping[str, int]) -> Iterator[int]:
         wrong = sorted(set(parameters) ^ set(self.names))
         if wrong:

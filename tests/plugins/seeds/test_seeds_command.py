@@ -52,7 +52,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
         == min(metrics)
         == json.loads((tmp_path / "result.json").read_text())["objective"]["value"]
     )
-    assert result_space("result.json").is_legal(recorded[0].configuration)
+    assert result_space("result.json").problem.space.contains(recorded[0].configuration)
     # another design of the same result
     assert (
         ithaca(
