@@ -133,14 +133,15 @@ def _of_workload(option: str, words: Mapping[str, Any]) -> Iterable[str]:
 def _of_network(option: str, words: Mapping[str, Any]) -> Iterable[str]:
     """Layers of the network, or layers and designs of the result, that was typed."""
     from ithaca.commands.api.opening import one_result
-    from ithaca.results.network import load_network_result
+    from ithaca.files.reading import read_document
+    from ithaca.results.network import read_network_result
     from ithaca.workloads.networks.find import find_network
 
     if option == "layers":
         return [layer.name for layer in find_network(_last_name(words)).layers]
     file = Path(words["result"])
     if option == "layer":
-        return [layer.layer.name for layer in load_network_result(file).layers]
+        return read_network_result(read_document(file), file).layer_names
     return [
         solution.design.strip("[").replace("]", "")
         for solution in one_result(file, words["layer"]).designs

@@ -200,6 +200,14 @@ def parse_json(text: str, where: object) -> Any:
         raise refuse(where, f"nested too deeply; allowed: at most {MAX_NESTING} levels") from None
 
 
+def read_document(path: str | Path) -> Any:
+    """The document of a file of an answer."""
+    file = Path(path)
+    if file.suffix.lower() == ".nc":
+        raise refuse(file, "it is NetCDF, a table without proofs; allowed: the answer as JSON")
+    return parse_json(read_text(file, ANSWER_BYTES), file)
+
+
 def location(parts: Sequence[str | int]) -> str:
     """A path inside a document, such as ``designs[2].tiling.simd``."""
     text = ""

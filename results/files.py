@@ -17,7 +17,7 @@ from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.numbers import counted, json_number, json_ready, spelled
-from ithaca.files.reading import MAX_DIGITS, parse_json, read_text
+from ithaca.files.reading import MAX_DIGITS
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION, NUMPY
@@ -40,9 +40,6 @@ from ithaca.solver.result import Result, Unrestricted
 from ithaca.solver.runs import as_it_runs
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution, best_solution
-
-#: Largest result file (bytes); one with 30 designs has about 50 kB.
-MAX_BYTES = 16 * 2**20
 
 #: Largest number in a trace: differences of two of them are doubles as well.
 LARGEST = 1e300
@@ -78,14 +75,6 @@ def _founded(solution: Solution) -> Solution:
         solution.certificate, status=Status.UNKNOWN, gap=None, termination=None, trace=()
     )
     return replace(solution, value=None, certificate=bound)
-
-
-def load_result(path: Path) -> Result:
-    """Read a result file and check it against the model.
-
-    Raises `InputError` if it is no result file, or not what the model computes.
-    """
-    return read_result(parse_json(read_text(path, MAX_BYTES), path), path)
 
 
 def read_result(document: Any, path: Path) -> Result:

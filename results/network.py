@@ -18,7 +18,6 @@ from typing import Any
 from ithaca.files.documents import validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.reading import ANSWER_BYTES, parse_json, read_text
 from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.families import UNNAMED
@@ -110,11 +109,6 @@ def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
         "shortfalls": list(answer.shortfalls),
         **own.layer_fields(result),
     }
-
-
-def load_network_result(path: Path) -> NetworkResult:
-    """The result of a network in a file (see `read_network_result`)."""
-    return read_network_result(parse_json(read_text(path, ANSWER_BYTES), path), path)
 
 
 def read_network_result(document: Any, path: Path) -> NetworkResult:

@@ -11,8 +11,9 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from ithaca.commands.api.opening import read_answer, read_document
+from ithaca.commands.api.opening import read_answer
 from ithaca.exports.programs.solutions import configurations_of
+from ithaca.files.reading import read_document
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import read_platform

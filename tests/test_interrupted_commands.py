@@ -15,8 +15,8 @@ from shlex import split
 
 import pytest
 
+import ithaca
 from ithaca.refine.grid import load_grid
-from ithaca.results.files import load_result
 from tests.command_line import begin, succeed
 
 #: What shells show as 130; an interrupted exec() makes Python end by the signal itself.
@@ -76,14 +76,14 @@ CASES = {
     "refine": Case(
         ("refine", "rough.json", "--samples", "1500", "-o", "better.json"),
         ("better.json",),
-        load_result,
+        ithaca.load,
     ),
     "evolve": Case(
         (*SOLVE, *split("--method evolve --time-limit 3 -o result.json")),
         ("result.json",),
-        load_result,
+        ithaca.load,
     ),
-    "explain": Case(("explain", "rough.json"), (), load_result),
+    "explain": Case(("explain", "rough.json"), (), ithaca.load),
     "report": Case(
         ("report", "rough.json", "--around", "3", "--time-limit", "2", "-o", "page.html"),
         ("page.html",),

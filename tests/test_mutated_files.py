@@ -122,7 +122,6 @@ OPENERS = {
 
 #: Readers that have no kind, and why.
 WITHOUT_KIND = {
-    "results/network.py:load_network_result": "answers are read by `read_document`",
     "plugins/hierarchies/formulations/entry_lines.py:_document": "files that were read, for lines",
     "plugins/calibration/commands/calibrating.py:_measured": "a table of points, by their reader",
     "workloads/networks/find.py:is_network": "files are told apart, and read by other functions",

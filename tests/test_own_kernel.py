@@ -5,11 +5,11 @@ import json
 
 import pytest
 
+from ithaca.commands.api.loading import load
 from ithaca.commands.systolic.points import load_any_points
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic
-from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.workloads.library import workload, workload_names
 from tests.command_line import ithaca, refused, succeed
@@ -62,7 +62,7 @@ def test_the_result_states_the_kernel(solved):
 def test_the_result_is_read_back_without_the_file(solved, tmp_path):
     result = tmp_path / "result.json"
     result.write_text((solved / "result.json").read_text())
-    loaded = load_result(result)
+    loaded = load(result)
     assert systolic(loaded.problem).nest == workload(str(solved / "kernel.yaml"), {"n": 4, "s": 2})
     assert loaded.best.certificate.status is Status.OPTIMAL
     done = succeed("verify", "result.json", cwd=tmp_path)

@@ -10,7 +10,7 @@ from typing import Any
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
-from ithaca.files.reading import ANSWER_BYTES, is_there, parse_json, read_text
+from ithaca.files.reading import is_there, read_document
 from ithaca.files.registry import Registry
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -25,14 +25,6 @@ Opened = Result | NetworkResult | NetworksAnswer | PointAnswer
 
 #: Reads a document of a file.
 Reader = Callable[[Any, Path], Answer]
-
-
-def read_document(path: str | Path) -> Any:
-    """The document of a file."""
-    file = Path(path)
-    if file.suffix.lower() == ".nc":
-        raise refuse(file, "it is NetCDF, a table without proofs; allowed: the answer as JSON")
-    return parse_json(read_text(file, ANSWER_BYTES), file)
 
 
 def read_answer(document: Any, file: Path) -> Answer:

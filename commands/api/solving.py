@@ -25,6 +25,7 @@ from ithaca.commands.api.options import (
 from ithaca.commands.api.parsing import check_sizes, parse_engines, parse_extents
 from ithaca.exports.programs.solved import SolvedModel, is_solution
 from ithaca.files.errors import InputError
+from ithaca.files.reading import read_document
 from ithaca.files.words import Rows
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
@@ -211,9 +212,9 @@ def read_start(start: Start) -> tuple[Result | Path | Rows | SolvedModel | None,
     path = Path(start)
     if path.suffix.lower() != ".json":
         return path, f" {start}"
-    from ithaca.results.files import load_result
+    from ithaca.results.files import read_result
 
-    return load_result(path), f" {start}"
+    return read_result(read_document(path), path), f" {start}"
 
 
 def starts_of(

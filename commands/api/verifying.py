@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.opening import Opened, answer_of, read_answer, read_document
+from ithaca.commands.api.opening import Opened, answer_of, read_answer
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files import clock
 from ithaca.files.answer import Answer, Check, Verification
 from ithaca.files.messages import errors_at, refuse
-from ithaca.files.reading import parse_json
+from ithaca.files.reading import parse_json, read_document
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
 from ithaca.results.network_studies import label_checks

@@ -6,8 +6,8 @@ from html import escape
 
 import pytest
 
+from ithaca.commands.api.loading import load
 from ithaca.files.numbers import number, percent
-from ithaca.results.network import load_network_result
 from tests.browser import cut_texts, shown
 from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import tiny_file
@@ -35,7 +35,7 @@ def reported(tmp_path_factory, request):
 
 def test_a_page_holds_every_layer_its_share_and_its_array(reported):
     file, page = reported
-    result, text = load_network_result(file), page.read_text()
+    result, text = load(file), page.read_text()
     assert "Proven optimal" in text
     assert number(result.total.value) in text
     for index, layer in enumerate(result.layers):

@@ -14,6 +14,7 @@ import markupsafe
 import pytest
 
 from ithaca.commands.api.explaining import statements
+from ithaca.commands.api.loading import load
 from ithaca.exports.charts.palette import ROLES
 from ithaca.exports.charts.specification import SCHEMA
 from ithaca.exports.report.answer import best_configuration
@@ -24,7 +25,6 @@ from ithaca.files.numbers import number
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import energies
 from ithaca.results.explanation import explain
-from ithaca.results.files import load_result
 from ithaca.results.view import Fact
 from ithaca.solver.certificate import Status
 from tests.command_line import ithaca, succeed
@@ -86,7 +86,7 @@ def solved(folder, name):
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    return cache(lambda name: load_result(solved(folder, name)))
+    return cache(lambda name: load(solved(folder, name)))
 
 
 @pytest.fixture(scope="module")

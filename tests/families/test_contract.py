@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import pytest
 
+import ithaca
 from ithaca.commands.api.explaining import statements
 from ithaca.exports.report.page import report_page
 from ithaca.files.errors import InputError
@@ -34,7 +35,7 @@ from ithaca.refine.grid import best_point, exact_grid
 from ithaca.refine.window import window_around
 from ithaca.results.datasets import as_table, result_dataset
 from ithaca.results.explanation import explain
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.gp.search import GpSearch
@@ -203,7 +204,7 @@ def test_results_are_read_back_and_proven_again(solved, tmp_path):
     sample, result = solved
     path = tmp_path / "result.json"
     path.write_text(document_text(result_document(result)))
-    read = load_result(path)
+    read = ithaca.load(path)
     assert read.best.value == sample.least()
     for solution, again in zip(result.designs, read.designs, strict=True):
         assert (again.problem, again.configuration, again.certificate.status) == (
@@ -221,7 +222,7 @@ def test_a_changed_value_is_refused(solved, tmp_path):
     path = tmp_path / "result.json"
     path.write_text(document_text(document))
     with pytest.raises(InputError):
-        load_result(path)
+        ithaca.load(path)
 
 
 def test_results_are_explained_and_reported(solved):

@@ -5,10 +5,11 @@ import sys
 
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.plugin import plugins
 from ithaca.files.writing import document_text
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.result import Result
@@ -30,7 +31,7 @@ def written(path):
 def test_a_toy_family_reads_back(tmp_path):
     path = tmp_path / "fir.json"
     result = written(path)
-    assert load_result(path) == result
+    assert ithaca.load(path) == result
     document = json.loads(path.read_text())
     assert list(document)[:4] == ["schema", "family", "taps", "samples"]
     assert list(document["best"]) == ["transposed", "tiling", "metrics", "certificate"]
@@ -40,7 +41,7 @@ def test_a_toy_family_reads_back(tmp_path):
 def test_what_a_toy_family_claims_is_proven_again(tmp_path):
     path = tmp_path / "fir.json"
     written(path)
-    for solution in load_result(path).designs:
+    for solution in ithaca.load(path).designs:
         said, confirmed = verify(solution, SolveOptions(time_limit=20.0), "designs[0]")
         assert confirmed
         assert "confirmed by enumeration" in said
@@ -52,5 +53,5 @@ def test_a_family_that_is_not_known_is_refused(tmp_path, monkeypatch):
         patch.setattr(sys, "path", sys.path[1:])
         plugins.cache_clear()
         with pytest.raises(InputError, match="family is 'fir'; allowed: systolic"):
-            load_result(tmp_path / "fir.json")
+            ithaca.load(tmp_path / "fir.json")
     plugins.cache_clear()

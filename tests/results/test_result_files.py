@@ -8,8 +8,10 @@ from functools import partial
 
 import pytest
 
+import ithaca
 from ithaca.commands.systolic.points import load_any_points
 from ithaca.files.errors import InputError
+from ithaca.files.reading import ANSWER_BYTES
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.problem import Limit, Problem
@@ -18,7 +20,7 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, sy
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.results.files import MAX_BYTES, load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.certificate import Termination, relative_gap
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.engine import solve_exact
@@ -102,7 +104,7 @@ def write(path, document):
 def refusal(path):
     """The error line of a file, without its path."""
     with pytest.raises(InputError) as caught:
-        load_result(path)
+        ithaca.load(path)
     message = str(caught.value)
     assert message.isprintable()
     assert len(message) <= 700
@@ -116,7 +118,7 @@ def refusal(path):
 )
 def test_round_trip(tmp_path, objective, options):
     result = make_result(objective, options)
-    loaded = load_result(write(tmp_path / "result.json", result_document(result)))
+    loaded = ithaca.load(write(tmp_path / "result.json", result_document(result)))
     assert (loaded.platform_name, loaded.limits, loaded.objective) == (
         "u250",
         LIMITS,
@@ -159,7 +161,7 @@ def test_solved_results_round_trip(tmp_path, name, edition):
         )
     )
     result = Result("mine", found, (found,))
-    assert load_result(write(tmp_path / "result.json", result_document(result))) == result
+    assert ithaca.load(write(tmp_path / "result.json", result_document(result))) == result
 
 
 def test_document_follows_the_design():
@@ -217,7 +219,7 @@ def test_nothing_found(tmp_path):
     assert document["best"] is None
     assert document["objective"]["value"] is None
     path = write(tmp_path / "result.json", document)
-    loaded = load_result(path)
+    loaded = ithaca.load(path)
     assert loaded.best is None
     assert loaded.solutions == loaded.designs
     with pytest.raises(
@@ -315,8 +317,8 @@ def test_files_that_cannot_be_read(tmp_path):
     assert "is a directory" in refusal(tmp_path)
     large = tmp_path / "large.json"
     with large.open("wb") as file:
-        file.truncate(MAX_BYTES + 1)  # sparse: takes no room on disk
-    assert "too large; allowed: at most 16777216 bytes" in refusal(large)
+        file.truncate(ANSWER_BYTES + 1)  # sparse: takes no room on disk
+    assert "too large; allowed: at most 33554432 bytes" in refusal(large)
 
 
 def test_a_network_of_a_family_that_writes_none_is_refused(tmp_path):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+import ithaca
 from ithaca.commands.api.verifying import verify
 from ithaca.files.errors import DisagreementError, InputError
 from ithaca.files.writing import document_text
@@ -15,7 +16,7 @@ from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver import verification
 from ithaca.solver.again import provers
 from ithaca.solver.certificate import Status, Termination
@@ -100,7 +101,7 @@ def test_a_bound_above_the_optimum_is_found_out(tmp_path):
         best.problem, worse, conclude(value, bound, method="exact", exhausted=True)
     )
     path = write(tmp_path / "r.json", claimed)
-    assert load_result(path).designs[0].certificate.status is Status.FEASIBLE
+    assert ithaca.load(path).designs[0].certificate.status is Status.FEASIBLE
     with pytest.raises(
         InputError,
         match=r"r.json: designs\[0\].certificate: nothing below .* is said to be possible, yet there is .* the file was edited",

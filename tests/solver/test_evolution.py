@@ -12,7 +12,6 @@ from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.refine.evolution.engine import POPULATION, STAGNATION, Evolution, solve_evolve
 from ithaca.refine.evolution.genome import Genome
 from ithaca.refine.evolution.variation import _factorized, _redrawn, cross, mutate, step
-from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import PROVERS, Method, engine
 from ithaca.solver.exact.engine import solve_exact
@@ -195,11 +194,11 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path):
     refined = ithaca.refine.refine(paths[0], samples=2000)
     assert good.best.value <= refined.best.value <= good.best.value * Fraction(11, 10)
     refined.save(paths[2])
-    assert load_result(paths[2]).best is not None
+    assert ithaca.load(paths[2]).best is not None
     # what is proven stays as it is
     assert (
         ithaca.refine.refine(paths[1], samples=2000).designs[0].certificate
-        == load_result(paths[1]).designs[0].certificate
+        == ithaca.load(paths[1]).designs[0].certificate
     )
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 
+import ithaca
 from ithaca.files.writing import document_text
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
@@ -17,7 +18,7 @@ from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver import combination, preparation, proof_state, schedule, seeding, steps
 from ithaca.solver.certificate import Status, Termination
 from ithaca.solver.engines import Method
@@ -121,7 +122,7 @@ def test_what_is_not_better_says_so_and_is_verified(monkeypatch, tmp_path):
         ]
         == "not better"
     )
-    loaded = load_result(path)
+    loaded = ithaca.load(path)
     again = loaded.designs[result.designs.index(beaten[0])]
     assert again.certificate.termination is Termination.BEATEN
     said, confirmed = verify(again, SolveOptions(time_limit=20.0), "designs")

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.certificate import TracePoint
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
@@ -111,7 +112,7 @@ def document():
 def test_files_hold_traces_and_older_files_load(tmp_path):
     written, path = document(), tmp_path / "r.json"
     path.write_text(json.dumps(written), encoding="utf-8")
-    loaded = load_result(path)
+    loaded = ithaca.load(path)
     assert len(loaded.best.certificate.trace) == len(
         written["best"]["certificate"]["trace"]["seconds"]
     )
@@ -119,7 +120,7 @@ def test_files_hold_traces_and_older_files_load(tmp_path):
     for solution in (written["best"], *written["designs"]):
         del solution["certificate"]["trace"]
     path.write_text(json.dumps(written), encoding="utf-8")
-    assert load_result(path).designs[0].certificate.trace == ()
+    assert ithaca.load(path).designs[0].certificate.trace == ()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_edited_traces_are_refused(tmp_path, edit, words):
     edit(written["best"]["certificate"]["trace"])
     path.write_text(json.dumps(written), encoding="utf-8")
     with pytest.raises(InputError) as refused:
-        load_result(path)
+        ithaca.load(path)
     assert all(word in str(refused.value) for word in words), refused.value
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.commands.api.explaining import _effect
+from ithaca.commands.api.loading import load
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
@@ -27,7 +28,6 @@ from ithaca.results.explanation import (
     raised_limits,
     worthless,
 )
-from ithaca.results.files import load_result
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -343,7 +343,7 @@ def test_it_is_told_when_no_limit_binds(results):
         "No limit binds: the extents and the latency hiding that the accumulators need allow nothing better."
         in lines[-1]
     )
-    result = load_result(results / "mttkrp.json")
+    result = load(results / "mttkrp.json")
     unlimited = solve_exact(replace(result.best.problem, limits=()))
     assert unlimited.value == 2161  # as simulated
 

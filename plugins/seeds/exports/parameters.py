@@ -32,13 +32,14 @@ from typing import Any
 import numpy as np
 
 from ithaca.files.errors import InputError
+from ithaca.files.reading import read_document
 from ithaca.formulations.algebra.number_systems import FRACTION, exactly
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.repair import Repair
 from ithaca.formulations.space import QuantityKind
-from ithaca.results.files import load_result
+from ithaca.results.files import read_result
 from ithaca.solver.result import Result
 
 #: What an infeasible point costs at least: more than any feasible one.
@@ -144,7 +145,9 @@ def result_space(source: Result | Path | str, design: str | None = None) -> Para
     By default of the best one; ``design`` is the name of another, such as ``[i,j] C``. Raises
     `InputError` if a file is no result, or one holds no configuration of the design.
     """
-    result = source if isinstance(source, Result) else load_result(Path(source))
+    result = source
+    if not isinstance(result, Result):
+        result = read_result(read_document(result), Path(result))
     solutions = {s.design: s for s in result.solutions if s.configuration is not None}
     if design is None and result.best is not None:
         return parameter_space(result.best.problem)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+import ithaca
 from ithaca.files.writing import document_text
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -14,7 +15,7 @@ from ithaca.plugins.hierarchies.formulations.constraints import Constraints, Fac
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.result import Result
 from ithaca.solver.solution import make_solution
@@ -75,7 +76,7 @@ def test_files_stand_alone(name, tmp_path):
     for seed in range(8):
         written = result(found, seed)
         path.write_text(document_text(result_document(written)))
-        read = load_result(path)
+        read = ithaca.load(path)
         assert read.problem == written.problem
         assert read.best.configuration == written.best.configuration
         assert read.best.metrics == written.best.metrics

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from ithaca.commands.api.loading import load
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.points import load_points
 from ithaca.plugins.seeds.exports.parameters import result_space
-from ithaca.results.files import load_result
 from ithaca.workloads.library import workload
 from tests import command_line
 
@@ -29,7 +29,7 @@ def ithaca(tmp_path, monkeypatch):
 
 def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them(ithaca, tmp_path):
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
-    recorded = load_result(tmp_path / "result.json").solutions
+    recorded = load(tmp_path / "result.json").solutions
     status, output, errors = ithaca(
         "seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv"
     )

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+import ithaca
 from ithaca.commands.api.exporting import export as export_result
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
@@ -19,7 +20,6 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.plugins.tables.exports.scalesim.folder import SCALESIM
-from ithaca.results.files import load_result
 from ithaca.workloads.library import workload
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
@@ -350,7 +350,7 @@ def test_a_design_that_scalesim_lacks_is_refused_and_the_nearest_is_the_best_tha
     assert not (tmp_path / "out").exists()
     line = export_result(path, "scalesim", tmp_path / "out", nearest=True)
     values = {
-        s.design: s.value for s in load_result(path).solutions if not s.design.startswith("[r,c]")
+        s.design: s.value for s in ithaca.load(path).solutions if not s.design.startswith("[r,c]")
     }
     assert (
         f"design {min(values, key=values.__getitem__)}, the best of the result's that can be expressed"

@@ -12,7 +12,7 @@ import ithaca
 from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.design import SpaceOptions
-from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network import network_document
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
 from ithaca.studies.network.runner import RunOptions, conditions
@@ -43,7 +43,7 @@ def written(result, path):
 def test_a_document_reads_back(solve, name, objective, tmp_path):
     result, path = solve(name, "mm", objective=objective), tmp_path / "r.json"
     document = written(result, path)
-    again = load_network_result(path)
+    again = ithaca.load(path)
     assert network_document(again) == document
     assert float(again.total.value or 0) == float(result.total.value or 1)
     for one, other in zip(again.layers, result.layers, strict=True):
@@ -67,7 +67,7 @@ def test_a_document_without_answers_reads_back(solve, tmp_path):
     result, path = solve("per-layer", "wide", dsp=4, space=SpaceOptions()), tmp_path / "r.json"
     document = written(result, path)
     assert document["total"]["value"] is document["layers"][0]["best"] is None
-    again = load_network_result(path)
+    again = ithaca.load(path)
     assert again.layers[0].answer.explain() == result.layers[0].answer.explain() != ""
 
 
@@ -146,7 +146,7 @@ def test_a_platform_with_a_technology_of_its_own_loads_back(tmp_path):
     )
     path = tmp_path / "asic.json"
     write_text_atomically(path, document_text(network_document(result)))
-    assert network_document(load_network_result(path)) == network_document(result)
+    assert network_document(ithaca.load(path)) == network_document(result)
 
 
 @pytest.mark.parametrize(

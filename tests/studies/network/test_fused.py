@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ithaca.commands.api.loading import load
 from ithaca.files.writing import document_text
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network import network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
@@ -193,7 +194,7 @@ def test_products_are_no_worse_than_of_layers_alone(tmp_path, monkeypatch):
     assert result.lower_bound <= known[0].lower_bound
     assert not any(edge.kept for edge in result.fusing.edges)
     (tmp_path / "r.json").write_text(document_text(network_document(result)))
-    assert load_network_result(tmp_path / "r.json").value == result.value
+    assert load(tmp_path / "r.json").value == result.value
 
 
 def test_the_command(file, tmp_path):
@@ -214,7 +215,7 @@ def test_the_command(file, tmp_path):
     assert "unfused    off_chip_words" in done.stdout
     assert "Kept: wide → deep 48 words." in ithaca("explain", tmp_path / "r.json").stdout
     succeed("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
-    found = load_network_result(tmp_path / "r.json")
+    found = load(tmp_path / "r.json")
     evaluated = json.loads(ithaca("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
     for row, result in zip(evaluated, found.layers, strict=True):
         for name in ("off_chip_words", "bram18k", "energy"):
@@ -238,7 +239,7 @@ def test_on_a_memory_hierarchy_too(tmp_path):
     words = ("--arch", "simple", "--objective", "energy", "--divisors-only")
     done = succeed("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
     assert "kept       a → b 64 words; b → c 64 words" in done.stdout
-    found = load_network_result(path)
+    found = load(path)
     assert found.total.certificate.status is Status.OPTIMAL
     (one, other) = (found.request.layers[n] for n in (0, 1))
     totals = []

@@ -8,25 +8,23 @@ from dataclasses import replace
 import pytest
 
 import ithaca as ithaca_python
+from ithaca.commands.api.loading import load
 from ithaca.commands.api.opening import one_result
 from ithaca.exports.charts.network import network_chart
-from ithaca.results.network import load_network_result
 from ithaca.results.network_explanation import explain_network
 from tests.command_line import ithaca, succeed
 from tests.studies.network.tiny import MODES, QUICK, tiny_file
 
 
 def test_designs_left_out_are_remembered(solved):
-    result = load_network_result(
-        solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array")
-    )
+    result = load(solved("--dataflow", "i,j", "--layers", "mm", "--mode", "shared-array"))
     assert result.request.dataflow == ("i", "j")
-    assert load_network_result(solved()).request.dataflow is None
+    assert load(solved()).request.dataflow is None
 
 
 def test_an_explanation_names_the_layers_that_dominate(solved):
     path = solved()
-    result = load_network_result(path)
+    result = load(path)
     takes = {r.layer.name: float(r.layer.count * (r.answer.value or 0)) for r in result.layers}
     ranked = sorted(takes, key=lambda name: -takes[name])
     explained = explain_network(result)
@@ -129,7 +127,7 @@ def test_what_is_loaded_equals_what_was_saved(tmp_path):
 
 
 def test_bars_show_what_layers_take_and_how_much_of_them_works(solved):
-    result = load_network_result(solved())
+    result = load(solved())
     chart = network_chart(result)
     assert [bar.name for bar in chart.bars] == ["wide × 1", "deep × 3", "image × 2"]
     for bar, layer in zip(chart.bars, result.layers, strict=True):
@@ -142,9 +140,7 @@ def test_bars_show_what_layers_take_and_how_much_of_them_works(solved):
 
 
 def test_modes_are_compared_layer_by_layer(solved, tmp_path):
-    alone, shared = (
-        load_network_result(solved(*words, "--layers", "mm")) for words in ((), MODES[1])
-    )
+    alone, shared = (load(solved(*words, "--layers", "mm")) for words in ((), MODES[1]))
     chart = network_chart(alone, shared)
     for series, result in zip(chart.series, (alone, shared), strict=True):
         assert series.x == ("wide", "deep")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ithaca.results.network import load_network_result, network_document
+from ithaca.commands.api.loading import load
+from ithaca.results.network import network_document
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.options import SolveOptions
 from tests.command_line import ithaca, succeed
@@ -51,7 +52,7 @@ def test_what_is_shared_is_shown_and_read_again(folder):
     output = (folder / "shown.txt").read_text()
     assert re.search(r"kept +first → second 64 words, [0-9]+ at a time", output)
     assert "(shared)" in output
-    result = load_network_result(folder / "r.json")
+    result = load(folder / "r.json")
     assert network_document(result) == json.loads((folder / "r.json").read_text())
     (edge,) = result.fusing.edges
     values = [layer.answer.problem.design for layer in result.layers]
@@ -98,7 +99,7 @@ def test_whole_tensors_beside_tiles_and_loops_shared_inside_are_read_again(
     output = " ".join(succeed(*COMMAND, *words, "-o", tmp_path / "r.json").stdout.split())
     assert f"kept l0 → l1 {kept}" in output
     assert f"energy {value} (optimal among plans in which layers pass tiles on" in output
-    result = load_network_result(tmp_path / "r.json")
+    result = load(tmp_path / "r.json")
     assert network_document(result) == json.loads((tmp_path / "r.json").read_text())
     assert all(check.confirmed for check in verify_network(result, SolveOptions()))
 

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import pytest
 
+import ithaca
 from ithaca.files.errors import InputError
 from ithaca.files.writing import document_text, write_text_atomically
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
-from ithaca.results.network import load_network_result, network_document
+from ithaca.results.network import network_document
 from ithaca.results.network_explanation import network_failure
 from ithaca.results.network_verification import verify_network
 from ithaca.solver.certificate import Status
@@ -85,7 +86,7 @@ def test_all_layers_run_on_the_same_hardware(products, shared):
 
 def test_a_result_loads_back(tmp_path, shared):
     write_text_atomically(tmp_path / "r.json", document_text(network_document(shared)))
-    loaded = load_network_result(tmp_path / "r.json")
+    loaded = ithaca.load(tmp_path / "r.json")
     assert network_document(loaded) == network_document(shared)
 
 
@@ -168,7 +169,7 @@ def test_a_convolution_and_a_product_share_an_array(tmp_path):
         layer.operations for layer in network.layers
     ]
     write_text_atomically(tmp_path / "r.json", document_text(network_document(result)))
-    loaded = load_network_result(tmp_path / "r.json")
+    loaded = ithaca.load(tmp_path / "r.json")
     assert network_document(loaded) == network_document(result)
     assert loaded.network.layers[0].folded == wide.layer.folded
 
@@ -261,7 +262,7 @@ def edited(folder, result, change):
     document = json.loads(document_text(network_document(result)))
     change(document)
     write_text_atomically(folder / "edited.json", json.dumps(document))
-    return load_network_result(folder / "edited.json")
+    return ithaca.load(folder / "edited.json")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from ithaca.commands.api.loading import load
 from ithaca.files.errors import InputError
 from ithaca.files.reading import packaged_text
 from ithaca.formulations.algebra.number_systems import FRACTION
@@ -25,7 +26,7 @@ from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import (
     VOCABULARY,
     IntrinsicDesign,
 )
-from ithaca.results.files import load_result, result_document
+from ithaca.results.files import result_document
 from ithaca.solver.certificate import Status
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
@@ -121,13 +122,13 @@ def test_results_come_back(tmp_path):
         path = tmp_path / f"{name}.json"
         document = result_document(found)
         path.write_text(json.dumps(document))
-        again = load_result(path)
+        again = load(path)
         assert result_document(again) == document
         assert again.solutions[0].problem.design == posed[0].design
         document["best"]["tiling"][1]["loops"] = ["o=7"]
         path.write_text(json.dumps(document))
         with pytest.raises(InputError, match=r"Scratchpad\.loops"):
-            load_result(path)
+            load(path)
 
 
 @pytest.mark.parametrize(
