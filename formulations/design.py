@@ -18,7 +18,6 @@ from ithaca.workloads.nest import Sizes
 if TYPE_CHECKING:
     from ithaca.formulations.configuration import Configuration
     from ithaca.formulations.stage import Stage
-    from ithaca.formulations.tiles import Tiled
 
 
 #: Metrics, and the numbers inside them that have names.
@@ -283,14 +282,6 @@ class Design(ABC):
     def keeping(self, kept: Sizes) -> Design | None:
         """The design with tensors that stay on chip; None if it has no place for them, whatever
         their size."""
-        return None
-
-    def passing(self, limits: Sequence[Any]) -> Mapping[str, Fraction] | None:
-        """Roofs whatever tiles it takes and passes on; None if it can do neither."""
-        return None
-
-    def tiled(self, following: Sequence[Design]) -> Tiled | None:
-        """Designs that may pass tiles on, from this to what runs after it; None if they cannot."""
         return None
 
 

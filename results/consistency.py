@@ -17,13 +17,12 @@ from ithaca.solver.runs import as_it_runs
 from ithaca.studies.best import over_all
 from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.chains import RunChain, Variant
-from ithaca.studies.network.fused import chained, variant_of
+from ithaca.studies.network.fused import chained, passed_tiles, variant_of
 from ithaca.studies.network.layers import SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.products import factors_of, taken_together
 from ithaca.studies.network.result import PER_LAYER, Fusing, NetworkResult, Total
-from ithaca.studies.network.tiled_runs import TiledRuns
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
 
@@ -205,7 +204,7 @@ def _check_tiles(
     if not tiles:
         return
     problems_of = {part.layer.nest: part.problems for part in result.request.pose(result.network)}
-    known = TiledRuns(chain, problems_of).searches
+    known = passed_tiles(chain, problems_of).searches
     stated = chain.tiles({n: problem.design.kept for n, problem in tiled.items()})
     begins = [n for n in tiled if n not in tiles]
     for first in begins:

@@ -175,7 +175,7 @@ def test_runs_that_there_is_no_time_to_bound_are_left_open(
     whole = solve_fused(network, question, RunOptions())
     for at in ("poll", "search_tiles"):
         with monkeypatch.context() as patch:
-            patch.setattr(f"ithaca.studies.network.tiled_runs.{at}", _stop)
+            patch.setattr(f"ithaca.plugins.hierarchies.studies.tiled_runs.{at}", _stop)
             open_ = solve_fused(network, question, RunOptions())
         assert 0 < open_.lower_bound <= whole.lower_bound
         assert open_.value is not None
@@ -187,7 +187,7 @@ def test_runs_left_open_take_no_objective_that_falls(monkeypatch):
     question = MappingQuestion.read(options, "energy - 100*latency")
     nests = [workload("mm", {"i": 2, "j": 2, "k": 2}) for _ in range(2)]
     network = chain_of([LayerRun(f"l{n}", nest, 1, n > 0) for n, nest in enumerate(nests)])
-    monkeypatch.setattr("ithaca.studies.network.tiled_runs.poll", _stop)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.studies.tiled_runs.poll", _stop)
     with pytest.raises(InputError, match="may fall with latency"):
         solve_fused(network, question, RunOptions())
 
@@ -198,7 +198,7 @@ def _stop(*_):
 
 def test_arrays_have_no_runs_to_look_at(monkeypatch):
     # of hundreds of layers there are tens of thousands
-    monkeypatch.setattr("ithaca.formulations.systolic.design.SystolicDesign.tiled", _stop)
+    monkeypatch.setattr("ithaca.plugins.hierarchies.studies.tiled_runs.TiledRuns", _stop)
     assert ithaca.network("vgg16", layers=["conv5_*"], fuse=True, dataflow="r,o").value is not None
 
 

@@ -11,6 +11,7 @@ PLUGIN = Plugin(
         "questions": {"spatial": f"{_HERE}.formulations.question:MappingQuestion"},
         "accelerators": {"spatial": f"{_HERE}.formulations.accelerator:HIERARCHIES"},
         "network documents": {"spatial": f"{_HERE}.results.networks"},
+        "passed tiles": {"spatial": f"{_HERE}.studies.tiled_runs:TiledRuns"},
         "report sections": {"spatial": f"{_HERE}.exports.report"},
         "tools": {
             "timeloop": f"{_HERE}.exports.timeloop.folder:TIMELOOP",

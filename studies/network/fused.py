@@ -5,36 +5,86 @@ A layer that reads just what the one before wrote (`ithaca.workloads.networks.ne
 that on chip: neither moves it to or from DRAM, and both have all of it beside their buffers. So
 each run of a layer has up to four variants, with its input kept or not, and its output. All are
 solved as any layer is. Where designs can pass tiles on, so may several runs, one after the other,
-that share loops (`ithaca.studies.network.tiles`). A dynamic program over the runs chooses, and the
+that share loops (`PASSED`). A dynamic program over the runs chooses, and the
 same program over lower bounds proves: no choice of what to keep and no configurations are better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.problem import Problem
+from ithaca.files.registry import Registry
+from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Question
 from ithaca.solver.certificate import Further, Status, among_all
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.chains import Costs, RunChain, Variant
+from ithaca.studies.network.chains import Costs, RunChain, Span, Variant
 from ithaca.studies.network.layers import SolvedLayer, solve_layers, solve_per_layer
 from ithaca.studies.network.products import factors_of, with_products
 from ithaca.studies.network.result import PER_LAYER, Fusing, LayerResult, NetworkResult, Total
-from ithaca.studies.network.runner import RunOptions
-from ithaca.studies.network.tiled_runs import TiledRuns
+from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_sum, total
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
 
 #: What came of every variant.
 Solved = Mapping[Variant, SolvedLayer]
+
+
+class PassedTiles:
+    """The runs of a chain that may pass tiles on, where designs can: by default none."""
+
+    def __init__(
+        self, chain: RunChain, problems_of: Mapping[LoopNest, tuple[Problem, ...]]
+    ) -> None:
+        self._chain, self._problems_of = chain, problems_of
+
+    def check(self, objective: Objective) -> None:
+        """Refuse what the searches do not take."""
+
+    @property
+    def searches(self) -> Mapping[Span, Any]:
+        """The searches of runs, the fewest runs first."""
+        return {}
+
+    def solve(
+        self, values: Costs, budget: Budget, report: Callable[[NetworkProgress], Any] | None
+    ) -> Mapping[Span, Any]:
+        """Search all of them, within what time is left; what is better otherwise, or by tiles in
+        parts of them, ends a search.
+
+        Parameters
+        ----------
+        values : Mapping
+            The objectives of every variant of the runs.
+        budget : Budget
+            The time.
+        report : callable, optional
+            Told what is searched.
+        """
+        return {}
+
+    def loosened(self, bounds: Costs) -> Costs:
+        """Lower bounds of variants, where what was left open may go on below them."""
+        return bounds
+
+
+#: What searches the runs that may pass tiles on, by the family of their designs.
+PASSED: Registry[type[PassedTiles]] = Registry("passed tiles")
+
+
+def passed_tiles(
+    chain: RunChain, problems_of: Mapping[LoopNest, tuple[Problem, ...]]
+) -> PassedTiles:
+    """The runs of a chain that may pass tiles on."""
+    family = next(iter(problems_of.values()))[0].design.family
+    return PASSED.get(family, PassedTiles)(chain, problems_of)
 
 
 def solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
@@ -114,7 +164,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         )
         for (nest, kept, _), place in places.items()
     ]
-    apart = TiledRuns(chain, problems_of)
+    apart = passed_tiles(chain, problems_of)
     apart.check(request.objective)
     budget = Budget(options.search)
     search = budget.share(2) if apart.searches else options.search

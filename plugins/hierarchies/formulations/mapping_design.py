@@ -4,11 +4,11 @@ onto an architecture."""
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from operator import mul
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
@@ -20,6 +20,9 @@ from ithaca.plugins.hierarchies.formulations.counts import Number, Numbers
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
 from ithaca.plugins.hierarchies.formulations.mapping import Order, Slot
 from ithaca.workloads.nest import LoopNest
+
+if TYPE_CHECKING:
+    from ithaca.plugins.hierarchies.formulations.uneven.plans import Tiled
 
 
 class MappingDesign(Design):
@@ -39,6 +42,14 @@ class MappingDesign(Design):
     def alone(self) -> LoopNest:
         """The nest by itself, whatever it computes again for others."""
         return self.nest
+
+    def passing(self, limits: Sequence[Any]) -> Mapping[str, Fraction] | None:
+        """Roofs whatever tiles it takes and passes on; None if it can do neither."""
+        return None
+
+    def tiled(self, following: Sequence[Design]) -> Tiled | None:
+        """Designs that may pass tiles on, from this to what runs after it; None if they cannot."""
+        return None
 
     def ordered(self, slot: Slot, loop: str) -> bool:
         """Whether no other choice decides which places of a loop are inside one."""

@@ -14,9 +14,9 @@ from ithaca.files.clock import StoppedError
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
+from ithaca.plugins.hierarchies.studies.tiles import TileSearch, search_tiles
 from ithaca.solver.certificate import Status
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.network.tiles import TileSearch, search_tiles
 from tests.plugins.hierarchies.formulations.cases import nest_of
 from tests.plugins.hierarchies.formulations.placed import GOLDEN
 from tests.plugins.hierarchies.formulations.test_uneven import problem

@@ -9,8 +9,8 @@ from fractions import Fraction
 from ithaca.formulations.design import Design
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.formulations.stage import Stage
-from ithaca.formulations.tiles import Plans
 from ithaca.plugins.hierarchies.formulations.constraints import NONE
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Plans
 from ithaca.plugins.hierarchies.formulations.uneven.space import UnevenSpace
 from ithaca.plugins.hierarchies.formulations.uneven.stage import UnevenStage
 from ithaca.plugins.hierarchies.formulations.uneven.tiles import TiledNests, tiled_nests

@@ -11,8 +11,8 @@ from typing import Any
 
 from ithaca.files.clock import poll
 from ithaca.formulations.remembered import remembered
-from ithaca.formulations.tiles import Plans
 from ithaca.plugins.hierarchies.formulations.uneven.model import HOME
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Plans
 from ithaca.plugins.hierarchies.formulations.uneven.space import UnevenSpace
 from ithaca.plugins.hierarchies.formulations.uneven.turns import (
     SharedLoop,

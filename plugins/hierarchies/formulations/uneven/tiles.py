@@ -25,9 +25,9 @@ from math import prod
 from operator import mul
 from typing import Any
 
-from ithaca.formulations.tiles import Plans, Roofs
 from ithaca.plugins.hierarchies.formulations.constraints import NONE
 from ithaca.plugins.hierarchies.formulations.uneven.model import HOME
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Plans, Roofs
 from ithaca.plugins.hierarchies.formulations.uneven.sharing import (
     Own,
     SharingNests,

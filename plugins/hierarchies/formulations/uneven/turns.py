@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from ithaca.formulations.tiles import Plans
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Plans
 from ithaca.workloads.affine import Affine
 from ithaca.workloads.nest import LoopNest, Sizes
 

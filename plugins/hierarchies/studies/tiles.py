@@ -20,7 +20,7 @@ from typing import Any
 
 from ithaca.files.clock import StoppedError, ending, poll
 from ithaca.formulations.problem import Problem, read_objective
-from ithaca.formulations.tiles import Tiled, Ways
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Tiled, Ways
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import Budget, SolveOptions

@@ -14,13 +14,14 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.remembered import remembered
-from ithaca.formulations.tiles import Tiled
+from ithaca.plugins.hierarchies.formulations.uneven.plans import Tiled
+from ithaca.plugins.hierarchies.studies.tiles import TileSearch, search_tiles
 from ithaca.solver.certificate import Certificate
 from ithaca.solver.options import Budget
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.chains import Costs, RunChain, Span
+from ithaca.studies.network.fused import PassedTiles
 from ithaca.studies.network.runner import NetworkProgress
-from ithaca.studies.network.tiles import TileSearch, search_tiles
 from ithaca.studies.network.totals import require_one
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import LayerRun
@@ -60,7 +61,7 @@ class TiledRun:
         return self.bound is None and not self.certificate.empty
 
 
-class TiledRuns:
+class TiledRuns(PassedTiles):
     """The parts of a chain that may pass tiles on."""
 
     def __init__(
@@ -68,11 +69,11 @@ class TiledRuns:
         chain: RunChain,
         problems_of: Mapping[LoopNest, tuple[Problem, ...]],
     ) -> None:
-        self._chain, self._problems_of = chain, problems_of
+        super().__init__(chain, problems_of)
         self._open = set[LoopNest]()
 
     def check(self, objective: Objective) -> None:
-        """Refuse what the searches do not take: several objectives, and those that fall."""
+        """Refuse several objectives, and those that fall."""
         if not (self.searches or self._open):
             return  # bounds of runs that are left open rest on this, too
         where = "--fuse where tiles may be passed on"
@@ -100,7 +101,7 @@ class TiledRuns:
                 poll()
                 first, last = left[-1]
                 runs, _ = self._asks((first, last))
-                designs = [problem.design for problem in self._problems(runs)]
+                designs: list[Any] = [problem.design for problem in self._problems(runs)]
                 tiled = designs[0].tiled(designs[1:])
                 if tiled is not None:
                     ways[first, last] = tiled
@@ -131,7 +132,8 @@ class TiledRuns:
         """A lower bound of the objective of a nest that passes tiles on, or takes some; None if it
         can do neither."""
         problem, *others = self._problems_of[nest]
-        roofs = None if others else problem.design.passing(problem.limits)
+        design: Any = problem.design
+        roofs = None if others else design.passing(problem.limits)
         return None if roofs is None else problem.objective.value(roofs)
 
     def _leave(self, *spans: Span) -> None:
@@ -141,7 +143,6 @@ class TiledRuns:
         self._open |= {self._chain.runs[n].nest for n in numbers}
 
     def loosened(self, bounds: Costs) -> Costs:
-        """Lower bounds of variants, where what was left open may go on below them."""
         least: dict[LoopNest, tuple[Fraction, ...]] = {}
         for nest in self._open:
             own = self._least(nest)
@@ -152,18 +153,6 @@ class TiledRuns:
     def solve(
         self, values: Costs, budget: Budget, report: Callable[[NetworkProgress], Any] | None
     ) -> Mapping[Span, TiledRun]:
-        """Search all of them, within what time is left; what is better otherwise, or by tiles in
-        parts of them, ends a search.
-
-        Parameters
-        ----------
-        values : Mapping
-            The objectives of every variant of the runs.
-        budget : Budget
-            The time.
-        report : callable, optional
-            Told what is searched.
-        """
         known: dict[RunQuestion, TiledRun] = {}
         tiled_runs: dict[Span, TiledRun] = {}
         begun = self._begun(values, budget)

@@ -1,0 +1,1 @@
+"""Runs of a network that pass tiles on."""
