@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd, prod
 from typing import Any
@@ -82,3 +82,18 @@ class Access:
 
     def __str__(self) -> str:
         return self.tensor + "".join(f"[{s}]" for s in self.subscripts)
+
+
+def span(subscript: Affine, extents: Mapping[str, int]) -> int:
+    """Elements that a subscript ranges over, gaps included."""
+    return sum(abs(c) * (extents[loop] - 1) for loop, c in subscript.terms) + 1
+
+
+def reach_below(subscript: Affine, extents: Mapping[str, int]) -> int:
+    """The distance that the terms of a subscript reach below 0."""
+    return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
+
+
+def row_weights(shape: Sequence[int]) -> list[int]:
+    """The row-major strides of a shape: the step of an address along each dimension."""
+    return [prod(shape[at + 1 :]) for at in range(len(shape))]

@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Integers
-from ithaca.formulations.systolic.addresses import span
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.systolic_array import IOGroup
 from ithaca.plugins.rtl.exports.float_sums import float_patterns
@@ -19,6 +18,7 @@ from ithaca.plugins.rtl.exports.sizes import nest_parameters, registers
 from ithaca.plugins.rtl.exports.templates import template
 from ithaca.plugins.rtl.formulations.packages import Packages
 from ithaca.plugins.rtl.formulations.values import random_tensors, reference
+from ithaca.workloads.affine import span
 
 
 def bench_text(hardware: Hardware, limits: Sequence[int], names: Sequence[str] = ("",)) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ithaca.formulations.systolic.addresses import AddressNest
+from ithaca.plugins.rtl.formulations.addresses import AddressNest
 
 #: Bytes of a box, at most; a pack may need more.
 MOST_BYTES = 4096

@@ -9,11 +9,11 @@ from functools import cached_property
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.machine import Machine, Sums
-from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.buffering import single_buffered
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition, GroupRole, IOGroup
+from ithaca.plugins.rtl.formulations.addresses import AddressNest, ArrayAddresses
 
 #: Bits of the exponent of floating-point numbers.
 EXPONENTS = {"fp32": 8, "fp16": 5, "bf16": 8}

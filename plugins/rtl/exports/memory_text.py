@@ -8,12 +8,13 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-from ithaca.formulations.systolic.addresses import AddressNest, row_weights
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
 from ithaca.plugins.rtl.exports.boxes import box, split
 from ithaca.plugins.rtl.exports.hardware import Hardware
 from ithaca.plugins.rtl.exports.sizes import nest_parameters, sized
 from ithaca.plugins.rtl.exports.templates import template
+from ithaca.plugins.rtl.formulations.addresses import AddressNest
+from ithaca.workloads.affine import row_weights
 
 #: Bits of a field of a place, and the register of the first base address; from one to the next.
 _FIELD = 32

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ithaca.files.csv_text import csv_text
-from ithaca.formulations.systolic.addresses import AddressNest, merged_alike
 from ithaca.formulations.systolic.quantities import lanes
 from ithaca.formulations.systolic.systolic_array import GroupRole
 from ithaca.plugins.rtl.exports.hardware import Hardware
+from ithaca.plugins.rtl.formulations.addresses import AddressNest, merged_alike
 
 #: Bits of a register.
 BITS = 32

@@ -25,10 +25,10 @@ from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.data_types import DataType
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.processes import Loop, ProcessNetwork
-from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses, reach_below, span
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.quantities import t2
 from ithaca.formulations.systolic.systolic_array import GroupRole, IOGroup
+from ithaca.plugins.rtl.formulations.addresses import AddressNest, ArrayAddresses
 from ithaca.plugins.rtl.formulations.carrying import (
     Actor,
     Words,
@@ -37,7 +37,7 @@ from ithaca.plugins.rtl.formulations.carrying import (
     turns_of,
 )
 from ithaca.plugins.rtl.formulations.packages import Packages, emptied
-from ithaca.workloads.affine import Access
+from ithaca.workloads.affine import Access, reach_below, span
 from ithaca.workloads.nest import LoopNest
 
 #: Moves of words and multiplications that are checked at most: some seconds.

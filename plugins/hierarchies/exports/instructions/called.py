@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from ithaca.exports.configuration import Tool
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.systolic.addresses import reach_below, row_weights, span
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import architecture_files
 from ithaca.plugins.hierarchies.formulations.matching import Computation
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.array import (
@@ -20,7 +19,7 @@ from ithaca.plugins.hierarchies.formulations.published.intrinsic.array import (
 )
 from ithaca.plugins.hierarchies.formulations.published.intrinsic.design import IntrinsicDesign
 from ithaca.solver.solution import Solution
-from ithaca.workloads.affine import Access
+from ithaca.workloads.affine import Access, reach_below, row_weights, span
 from ithaca.workloads.nest import LoopNest
 
 

@@ -16,11 +16,11 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.formulations.systolic.addresses import span
 from ithaca.plugins.hierarchies.exports.gemmini.folder import GEMMINI
 from ithaca.plugins.hierarchies.exports.gemmini.tiling import CallProduct
 from ithaca.plugins.hierarchies.exports.instructions.called import CalledNest
 from ithaca.plugins.hierarchies.exports.tensorlib.folder import TENSORLIB
+from ithaca.workloads.affine import span
 from ithaca.workloads.kernel_files import statement_nest
 from ithaca.workloads.library import workload
 from tests.plugins.hierarchies.exports.test_instructions import random_calls, sized

@@ -14,12 +14,12 @@ from ithaca.files.errors import InputError
 from ithaca.files.writing import write_folder
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
-from ithaca.formulations.systolic.addresses import AddressNest, merged_alike
 from ithaca.formulations.systolic.buffering import choosable, single_buffered
 from ithaca.plugins.rtl.exports.folder import rtl_tool
 from ithaca.plugins.rtl.exports.hardware import Hardware, in_exact_edition
 from ithaca.plugins.rtl.exports.sizes import disagreements, module_sizes
 from ithaca.plugins.rtl.exports.tools import compiled
+from ithaca.plugins.rtl.formulations.addresses import AddressNest, merged_alike
 from tests.plugins.rtl.exports.cases import MACHINE, configuration, layers_of
 
 #: One array of each kind, with machines that add sums last and first.

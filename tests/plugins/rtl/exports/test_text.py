@@ -17,7 +17,6 @@ from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.machine import Machine
-from ithaca.formulations.systolic.addresses import AddressNest, ArrayAddresses
 from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.packages import package_bytes
 from ithaca.formulations.systolic.systolic_array import Direction, Edition, GroupRole
@@ -25,6 +24,7 @@ from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
 from ithaca.plugins.rtl.exports.folder import RTL, library, remark, rtl_tool
 from ithaca.plugins.rtl.exports.hardware import obstacles
+from ithaca.plugins.rtl.formulations.addresses import AddressNest, ArrayAddresses
 from ithaca.plugins.rtl.formulations.values import random_tensors
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest

@@ -12,12 +12,12 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.machine import MemoryTiming
-from ithaca.formulations.systolic.addresses import ArrayAddresses
 from ithaca.formulations.systolic.dataflows import dataflows
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.systolic_array import DramAccess, Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.plugins.rtl.formulations.addresses import ArrayAddresses
 from ithaca.workloads.library import workload
 
 SEVERAL_PORTS = DramAccess(ports=True)

@@ -24,7 +24,7 @@ from ithaca.formulations.systolic.quantities import extent, inner, lanes, outer,
 from ithaca.formulations.systolic.systolic_array import IOGroup, SystolicArray
 from ithaca.formulations.systolic.tiling import outer_loops
 from ithaca.formulations.systolic.two_level import covered
-from ithaca.workloads.affine import Access, Affine
+from ithaca.workloads.affine import Access, Affine, reach_below, row_weights, span
 from ithaca.workloads.nest import LoopNest
 
 
@@ -100,16 +100,6 @@ def _joined(outer: tuple[int, int], inner: tuple[int, int]) -> tuple[int, int] |
     if inner[0] == 1 or outer[0] == 1:
         return outer if inner[0] == 1 else inner
     return (outer[0] * inner[0], inner[1]) if outer[1] == inner[0] * inner[1] else None
-
-
-def span(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """Elements that a subscript ranges over, gaps included."""
-    return sum(abs(c) * (extents[loop] - 1) for loop, c in subscript.terms) + 1
-
-
-def reach_below(subscript: Affine, extents: Mapping[str, int]) -> int:
-    """The distance that the terms of a subscript reach below 0."""
-    return sum(-c * (extents[loop] - 1) for loop, c in subscript.terms if c < 0)
 
 
 @dataclass(frozen=True)
@@ -332,11 +322,6 @@ class ArrayAddresses:
             AddressNest((*axes, *packs), _address(below, weights)),
             AddressNest(tuple(elements)),
         )
-
-
-def row_weights(shape: Sequence[int]) -> list[int]:
-    """The row-major strides of a shape: the step of an address along each dimension."""
-    return [prod(shape[at + 1 :]) for at in range(len(shape))]
 
 
 def _address(places: Iterable[int], weights: Sequence[int]) -> int:
