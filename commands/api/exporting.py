@@ -148,11 +148,6 @@ def tool_for(to: str, design: Design, *, nearest: bool) -> Tool:
     return able[to]
 
 
-def edition_of(design: Design) -> str | float:
-    """The model edition of a design."""
-    return profile_of(design).attributes["edition"]
-
-
 def _nest(result: Result) -> LoopNest:
     nest = result.profile.nest
     assert nest is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from ithaca.commands.api.parsing import parse_extent
 from ithaca.files.errors import InputError
@@ -17,7 +17,7 @@ from ithaca.formulations.design import Metric
 from ithaca.formulations.limits import parse_upper, unit_of
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.question import Question, Variable
-from ithaca.studies.grid import Index, StudyAxis, check_grid
+from ithaca.studies.grid import StudyAxis, check_grid
 from ithaca.workloads.nest import LoopNest
 
 Change = Callable[[Question, Any], Question]
@@ -33,9 +33,6 @@ SIZE, LIMIT = "size.", "limit."
 
 #: What ends the name of an axis of limits.
 LIMITS = "_limit"
-
-#: A question of any kind.
-Q = TypeVar("Q")
 
 
 @dataclass(frozen=True)
@@ -227,48 +224,6 @@ def limit_axis(metric: str, bounds: Sequence[Bound], unit: str) -> StudyAxis:
         for bound in bounds
     )
     return StudyAxis(f"{metric}{LIMITS}", tuple(bounds), labels, unit, f"upper limit of {metric}")
-
-
-def parse_bounds(name: str, values: Sequence[Any], unit: str = "") -> tuple[Fraction, ...]:
-    """Limits that are varied, where only numbers are allowed.
-
-    Parameters
-    ----------
-    name : str
-        The metric.
-    values : sequence of object
-        The limits.
-    unit : str, optional
-        The unit that they are in, unless they say another.
-    """
-    bounds = []
-    for value in values:
-        bound = parse_upper(name, value, "--vary: ", unit)
-        if not isinstance(bound, Fraction):
-            raise InputError(f"--vary {quoted(name)} is {quoted(str(value))}; allowed: numbers")
-        bounds.append(bound)
-    return tuple(bounds)
-
-
-def at_point(
-    question: Q, axes: Sequence[StudyAxis], changes: Sequence[Callable[[Q, Any], Q]], index: Index
-) -> Q:
-    """A question at a point of a grid.
-
-    Parameters
-    ----------
-    question : object
-        What is asked but for what varies.
-    axes : sequence of StudyAxis
-        What varies.
-    changes : sequence of callable
-        For each axis, what puts a value into a question.
-    index : tuple of int
-        The place of the point along each axis.
-    """
-    for axis, change, place in zip(axes, changes, index, strict=True):
-        question = change(question, axis.values[place])
-    return question
 
 
 def _figure(name: str, parts: Sequence[Any], figure: Metric) -> Variation:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ithaca.commands.api.exporting import edition_of, layer_files, share_text
+from ithaca.commands.api.exporting import layer_files, share_text
 from ithaca.exports.configuration import tools_of
 from ithaca.exports.layers import TABLE
 from ithaca.files.answer import Wrote
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
 from ithaca.files.writing import write_folder
+from ithaca.formulations.families import profile_of
 from ithaca.plugins.codesign.studies.result import CodesignResult
 
 
@@ -49,7 +50,7 @@ def export_codesign(result: CodesignResult, to: str, output: str | Path, nearest
         "arch.yaml, for ithaca map --arch",
     )
     design = result.networks[0].layers[0].answer.problem.design
-    if edition_of(design) == tool.edition:
+    if profile_of(design).attributes["edition"] == tool.edition:
         for network in result.networks:
             folder = "" if len(result.networks) == 1 else f"{network.network.name}/"
             files |= {

@@ -11,11 +11,9 @@ from typing import Any
 from ithaca.commands.api.live_line import searching
 from ithaca.commands.api.vary import (
     LIMITS,
-    at_point,
     check_axes,
     limit_axis,
     named_values,
-    parse_bounds,
 )
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
@@ -27,6 +25,7 @@ from ithaca.formulations.question import Minimise
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.codesign.commands.study import at_point, parse_bounds
 from ithaca.plugins.codesign.formulations.arrays import SystolicArrays
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
 from ithaca.plugins.codesign.studies.arrays.arrays import MULTI_ARRAY

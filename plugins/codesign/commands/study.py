@@ -8,15 +8,13 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ithaca.commands.api.vary import (
     LIMITS,
-    at_point,
     check_axes,
     limit_axis,
     named_values,
-    parse_bounds,
 )
 from ithaca.exports.charts.chart import Chart, other_unit
 from ithaca.exports.charts.of_studies import grid_chart
@@ -25,6 +23,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.limits import parse_upper
 from ithaca.plugins.codesign.results.documents import read_codesign
 from ithaca.plugins.codesign.results.layers import metric_of
 from ithaca.plugins.codesign.results.study_document import CodesignStudyDocument
@@ -42,6 +41,9 @@ from ithaca.workloads.networks.share import Share
 
 if TYPE_CHECKING:
     import xarray as xr
+
+#: A question of any kind.
+Q = TypeVar("Q")
 
 #: What begins the name of an axis of a workload's weight.
 WEIGHT = "weight."
@@ -249,6 +251,48 @@ def read_codesign_study(document: Any, path: Path) -> CodesignStudy:
             if at_point(first, axes, changes, index) != point.question:
                 raise InputError(f"points[{count}].at is not what it asks: {EDITED}")
     return study
+
+
+def parse_bounds(name: str, values: Sequence[Any], unit: str = "") -> tuple[Fraction, ...]:
+    """Limits that are varied, where only numbers are allowed.
+
+    Parameters
+    ----------
+    name : str
+        The metric.
+    values : sequence of object
+        The limits.
+    unit : str, optional
+        The unit that they are in, unless they say another.
+    """
+    bounds = []
+    for value in values:
+        bound = parse_upper(name, value, "--vary: ", unit)
+        if not isinstance(bound, Fraction):
+            raise InputError(f"--vary {quoted(name)} is {quoted(str(value))}; allowed: numbers")
+        bounds.append(bound)
+    return tuple(bounds)
+
+
+def at_point(
+    question: Q, axes: Sequence[StudyAxis], changes: Sequence[Callable[[Q, Any], Q]], index: Index
+) -> Q:
+    """A question at a point of a grid.
+
+    Parameters
+    ----------
+    question : object
+        What is asked but for what varies.
+    axes : sequence of StudyAxis
+        What varies.
+    changes : sequence of callable
+        For each axis, what puts a value into a question.
+    index : tuple of int
+        The place of the point along each axis.
+    """
+    for axis, change, place in zip(axes, changes, index, strict=True):
+        question = change(question, axis.values[place])
+    return question
 
 
 def _axis(
