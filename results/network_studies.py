@@ -177,7 +177,7 @@ def _labels_follow(labels: Mapping[str, Any], result: NetworkResult) -> bool:
     return labels_follow(rest, question, first.answer.problem)
 
 
-def label_checks(study: NetworkStudy) -> Iterator[Check]:
+def label_checks(study: NetworkStudy, options: Any) -> Iterator[Check]:
     """Checks of labels that could not be compared with the questions."""
     for index, point in study.points.items():
         if not _labels_follow(study.labels(index), point.answer):

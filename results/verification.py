@@ -1,4 +1,4 @@
-"""Prove again what fronts and what-if studies claim.
+"""Prove again what results, fronts and what-if studies claim.
 
 What is then to be in their documents is compared with these, place by place, but for what is no
 claim (`RECORDS`).
@@ -22,9 +22,10 @@ from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
+from ithaca.solver.result import Result
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
-from ithaca.solver.verification import Claim, agree, claimed
+from ithaca.solver.verification import Claim, agree, claimed, repeat, verify
 from ithaca.studies.best import prove_best, solve_best, starts_of
 from ithaca.studies.front import Front, pareto_front
 from ithaca.studies.grid import Index
@@ -52,6 +53,32 @@ def claims(document: Any) -> Any:
     if isinstance(document, Mapping):
         return {name: claims(part) for name, part in document.items() if name not in RECORDS}
     return [claims(part) for part in document] if isinstance(document, list) else document
+
+
+def verify_result(result: Result, options: SolveOptions) -> Iterator[Check]:
+    """Prove the solution of every design again, and the answer without a restriction."""
+    whole, free = Budget(options), result.unrestricted
+    left = len(result.designs) + (free is not None)
+    for index, recorded in enumerate(result.designs):
+        # which limits would help is only said, and only looked for, where no design is feasible
+        nothing, at = result.certificate.status is Status.INFEASIBLE, f"designs[{index}]"
+        claim = verify(recorded, whole.share(left - index), at, says_limits=nothing)
+        yield Check(recorded.design, *claim)
+    for index, run in enumerate(result.runs):
+        solution = next(s for s in result.designs if s.design == run.design)
+        yield Check(run.design, *simulated_again(solution, run, f"runs[{index}]"))
+    if free is not None:
+        last = whole.share()
+
+        def solve(search: SolveOptions) -> Solution:
+            anew = replace(search, any_tie=True)
+            claimed = free.value if free.certificate.status.proven else None
+            return prove_best(free.problems, free.certificate.method, anew, claimed)
+
+        yield Check(
+            "unrestricted",
+            *repeat(free, solve, last, "unrestricted", "proven again", evaluated=False),
+        )
 
 
 def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:

@@ -11,27 +11,13 @@ from ithaca.commands.api.opening import Opened, answer_of, read_answer
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files import clock
-from ithaca.files.answer import Answer, Check, Verification
+from ithaca.files.answer import MADE, Answer, Check, Verification
 from ithaca.files.messages import errors_at, refuse
 from ithaca.files.reading import parse_json, read_document
 from ithaca.files.signals import Interrupt
 from ithaca.files.writing import document_text
-from ithaca.results.network_studies import label_checks
-from ithaca.results.network_verification import verify_network
-from ithaca.results.verification import verify_front, verify_study
-from ithaca.solver.certificate import OWN, Status
+from ithaca.solver.certificate import OWN
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.solver.result import Result
-from ithaca.solver.solution import Solution
-from ithaca.solver.verification import repeat
-from ithaca.solver.verification import verify as verify_claim
-from ithaca.studies.best import prove_best
-from ithaca.studies.front import Front
-from ithaca.studies.network.answer import NetworksAnswer
-from ithaca.studies.network.result import NetworkResult
-from ithaca.studies.network.study import NetworkStudy
-from ithaca.studies.runs import simulated_again
-from ithaca.studies.whatif import Study
 
 
 @public
@@ -92,54 +78,14 @@ def _read(source: str | Path | Answer, layer: str | None) -> Answer:
 
 
 def _checks(result: Answer, options: SolveOptions) -> Iterator[Check]:
-    whole, left = Budget(options), len(result.parts)
+    whole, left, own = Budget(options), len(result.parts), f"{type(result).__name__}.checks"
     for place, (name, part) in enumerate(result.parts.items()):
         for check in _checks(part, whole.share(left - place)):
             yield replace(check, place=f"{name} {check.place}")
-    if isinstance(result, NetworkStudy):
-        yield from label_checks(result)
-    if left:
-        return
-    if not isinstance(result, Opened):
+    if own in MADE:
+        yield from MADE[own](result, options)
+    elif not left:
         yield Check(result.document["study"], f"{result.headline}; {result.again}", True)
-        return
-    match result:
-        case Front():
-            yield from verify_front(result, options)
-        case Study():
-            yield from verify_study(result, options)
-        case NetworksAnswer():
-            yield from result.made("checks", options)
-        case NetworkResult():
-            yield from verify_network(result, options)
-        case Result():
-            yield from _of_designs(result, whole)
-
-
-def _of_designs(result: Result, whole: Budget) -> Iterator[Check]:
-    """Every design's solution proven again, and the answer without a restriction."""
-    free = result.unrestricted
-    left = len(result.designs) + (free is not None)
-    for index, recorded in enumerate(result.designs):
-        # which limits would help is only said, and only looked for, where no design is feasible
-        nothing, at = result.certificate.status is Status.INFEASIBLE, f"designs[{index}]"
-        claim = verify_claim(recorded, whole.share(left - index), at, says_limits=nothing)
-        yield Check(recorded.design, *claim)
-    for index, run in enumerate(result.runs):
-        solution = next(s for s in result.designs if s.design == run.design)
-        yield Check(run.design, *simulated_again(solution, run, f"runs[{index}]"))
-    if free is not None:
-        options = whole.share()
-
-        def solve(search: SolveOptions) -> Solution:
-            anew = replace(search, any_tie=True)
-            claimed = free.value if free.certificate.status.proven else None
-            return prove_best(free.problems, free.certificate.method, anew, claimed)
-
-        yield Check(
-            "unrestricted",
-            *repeat(free, solve, options, "unrestricted", "proven again", evaluated=False),
-        )
 
 
 def _width(result: Answer) -> int:
