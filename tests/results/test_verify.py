@@ -63,26 +63,6 @@ def feasible(bound):
     return replace(best, certificate=conclude(best.value, lower, method="exact", exhausted=True))
 
 
-def illegal(**changes):
-    """The optimum with some factors changed; its metrics are consistent, and a legal status is
-    claimed."""
-    best = solve_exact(problem(400))
-    tiling = replace(
-        best.tiling, **{name: value for name, value in changes.items() if name != "pack"}
-    )
-    tiling = replace(tiling, pack=tiling.pack | changes.get("pack", {}))
-    asked = replace(
-        best.problem,
-        limits=tuple(Limit(limit.metric, Fraction(10**6)) for limit in best.problem.limits),
-    )
-    configuration = systolic(asked).configuration(tiling)
-    return make_solution(
-        asked,
-        configuration,
-        conclude(asked.value(configuration), None, method="exact", exhausted=True),
-    )
-
-
 def test_a_bound_above_the_optimum_is_found_out(tmp_path):
     best = solve_exact(problem())
     worse = next(

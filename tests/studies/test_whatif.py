@@ -105,10 +105,6 @@ def test_marginal_values_are_proven_by_solving_again(study):
     assert by_limit["bram18k"].change == 0
 
 
-def _raised(limit, metric):
-    return Limit(metric, limit.bound * Fraction(105, 100)) if limit.metric == metric else limit
-
-
 def test_marginal_values_of_repeated_limits_raise_the_tightest():
     problems = [
         mm_problem((32, 24, 16), d, dsp="100", more_limits=(Limit("dsp", Fraction(102)),))
