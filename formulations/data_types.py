@@ -107,6 +107,12 @@ class DataType:
         """The format of a tensor that is read."""
         return next((own for name, own in self.tensors if name == tensor), self.format)
 
+    @property
+    def kept(self) -> Format:
+        """The format of tensors that stay on chip between layers: that of the first that is
+        read."""
+        return self.tensors[0][1] if self.tensors else self.format
+
     def share(self, tensor: str) -> Fraction:
         """Bits of a word of a tensor that is read, over those of the type's: what moving it
         costs."""

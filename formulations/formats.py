@@ -7,8 +7,9 @@ to whole bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -17,6 +18,9 @@ from ithaca.files.messages import among
 
 #: Widest integers of tensors that are read.
 MAX_INTEGER = 16
+
+#: Most integers of a block, and most bits that they share.
+MAX_BLOCK, MAX_SHARED = 1 << 16, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +162,29 @@ PUBLISHED = tuple(FORMATS)[:5]
 #: How messages list them, and help, in short and beside the published ones.
 SHOWN = (*PUBLISHED, "fp8e4m3", "fp8e5m2", "mxfp8", "mxfp6", "mxfp4")
 LISTED = "fp32, fp16, bf16, int8, int4, ..."
-ALL_LISTED = f"{', '.join(SHOWN[5:])}, int1 to int{MAX_INTEGER}"
+ALL_LISTED = f"{', '.join(SHOWN[5:])}, int1 to int{MAX_INTEGER}, int4b32s16"
+
+_BLOCK = re.compile(r"(int\d{1,2})b([1-9]\d{0,4})s([1-9]\d?)")
 
 
 def number_format(name: str, what: str = "data type") -> Format:
-    """Look up a format; raises `InputError` for an unknown name."""
-    if name not in FORMATS:
+    """Look up a format; raises `InputError` for an unknown name.
+
+    Blocks of integers are called after their values, how many share bits, and how many bits those
+    are: ``int4b32s16``.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    block = _BLOCK.fullmatch(name)
+    if block is None or block[1] not in FORMATS:
         raise InputError(f"unknown {what} '{name}'{among(name, (*SHOWN, 'int4', 'int2'))}")
-    return FORMATS[name]
+    values, shared = int(block[2]), int(block[3])
+    if values > MAX_BLOCK or shared > MAX_SHARED:
+        raise InputError(
+            f"{what} is '{name}'; allowed: blocks of at most {MAX_BLOCK:,} values that share at "
+            f"most {MAX_SHARED} bits"
+        )
+    return replace(FORMATS[block[1]], name=name, values=values, shared=shared, c_type="")
 
 
 @cache

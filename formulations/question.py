@@ -228,6 +228,11 @@ class Question(ABC):
         """The question about a nest, with what that states, such as formats of its tensors."""
         return self
 
+    def passes(self, before: LoopNest, after: LoopNest) -> bool:
+        """Whether what a layer writes can stay on chip as the next one reads it: of one format."""
+        output, image = before.output.tensor, after.inputs[0].tensor
+        return dict(before.formats).get(output) == dict(after.formats).get(image)
+
     @property
     def unfused(self) -> str:
         """The reason why nothing that layers hand on may stay on chip; empty where it may."""

@@ -154,7 +154,7 @@ def _check_layers(result: NetworkResult) -> None:
 def _check_fusing(result: NetworkResult, fusing: Fusing) -> None:
     """Refuse edges on chip that are not those of the layers."""
     chain, kept = (
-        chained(result.network),
+        chained(result.network, result.request),
         {(edge.producer, edge.consumer): edge.kept for edge in fusing.edges},
     )
     pairs = zip((None, *chain.runs), chain.runs, strict=False)

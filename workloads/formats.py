@@ -4,7 +4,7 @@
 the format of its own name, else that of its kind, if no tensor of another is called so: ``W`` are
 the weights, by their names (`WEIGHT_NAMES`), else all that a nest reads but the first; ``A``, the
 activations, are what else it reads, and ``S`` the sums that it writes. Kernels of attention read
-activations alone.
+activations alone. ``none`` are the formats of no tensor, in place of those that a file states.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ WEIGHT_NAMES = frozenset({"w", "weight", "weights", "filter", "filters"})
 #: Kernels that multiply activations with each other.
 WITHOUT_WEIGHTS = frozenset({"batched_mm", "attention_scores", "attention_values"})
 
+#: No formats, in place of those that a file states.
+NONE = "none"
+
 #: Most layers that a line names.
 NAMED = 5
 
@@ -50,7 +53,7 @@ def kinds(nest: LoopNest) -> dict[str, str]:
 
 
 def parse_formats(words: FormatWords, where: str) -> dict[str, str]:
-    """Read formats such as ``W=int4,A=int8``, or by name.
+    """Read formats such as ``W=int4,A=int8``, or by name; ``none`` are no formats.
 
     Raises `InputError` if a part is none, or a name occurs twice.
     """
@@ -58,13 +61,15 @@ def parse_formats(words: FormatWords, where: str) -> dict[str, str]:
         parts = [f"{name}={form}" for name, form in words.items()]
     else:
         texts = [words] if isinstance(words, str) else words
+        if [*texts] == [NONE]:
+            return {}
         parts = [part for text in texts for part in str(text).replace(" ", "").split(",")]
     read: dict[str, str] = {}
     for part in parts:
         if (match := _PART.fullmatch(part)) is None:
             raise InputError(
                 f"{where} is {quoted(part)}; allowed: tensors, or W, A and S for weights, "
-                "activations and sums, with formats, such as W=int4,A=int8"
+                "activations and sums, with formats, such as W=int4,A=int8, or none"
             )
         if match[1] in read:
             raise InputError(f"{where}: {match[1]} occurs twice; allowed: once")
@@ -133,7 +138,7 @@ def _silent(formats: Mapping[str, str], network: Network, where: str) -> Iterato
         for layer in network.layers
         if not {name for pair in kinds(layer.nest).items() for name in pair} & formats.keys()
     ]
-    if silent:
+    if silent and formats:
         words = ",".join(f"{name}={form}" for name, form in formats.items())
         more = f" and {len(silent) - NAMED} more" if len(silent) > NAMED else ""
         yield (
@@ -143,6 +148,8 @@ def _silent(formats: Mapping[str, str], network: Network, where: str) -> Iterato
 
 
 def _stated(nest: LoopNest, formats: Mapping[str, str]) -> LoopNest:
+    if not formats:
+        return replace(nest, formats=())
     own, each = dict(nest.formats), kinds(nest)
     of_kinds = {kind: form for kind, form in formats.items() if each.get(kind, kind) == kind}
     for tensor, kind in each.items():

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
-from ithaca.formulations.data_types import DataType
+from ithaca.formulations.data_types import DRAM_PORT_BYTES, DataType
 from ithaca.formulations.machine import Machine
 from ithaca.formulations.systolic.cycle_arithmetic import BURST_LATENCY
 from ithaca.formulations.systolic.cycle_terms import Cycles
@@ -242,9 +242,9 @@ def evaluate(
             held(ACCUMULATORS, array.pe.accumulators), value(array.pe.outputs), data.sum_bytes
         )
     for tensor, held_words in point.kept.items():
-        blocks[f"{tensor} on chip"] = brams(
-            constant(held_words), constant(data.port_words), data.bytes
-        )
+        package = point.kept_package
+        wide = constant(int(DRAM_PORT_BYTES // package.word_bytes))
+        blocks[f"{tensor} on chip"] = brams(constant(held_words), wide, package.held, package.words)
 
     words: dict[str, Any] = {}
     kept_words, off_chip_bytes = [], constant(0)

@@ -139,7 +139,7 @@ class SystolicDesign(Design):
     def keeping(self, kept: Sizes) -> SystolicDesign | None:
         sparse = self.nest.sparse
         packaged = sparse is not None and sparse.tensor in dict(kept)
-        plain = self.options.dram == SERIALIZED and not packaged and not self.nest.formats
+        plain = self.options.dram == SERIALIZED and not packaged
         return replace(self, kept=kept) if plain else None
 
     @property

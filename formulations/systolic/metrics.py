@@ -88,7 +88,8 @@ def activity(costs: Costs) -> dict[str, Any]:
             buffer = moved + used if buffer is None else buffer + moved + used
         hop = steps if hop is None else hop + steps
     for moved in costs.kept_words:
-        buffer = moved if buffer is None else buffer + moved
+        kept = moved * point.constant(point.kept_package.share)
+        buffer = kept if buffer is None else buffer + kept
     return {
         "dram": _moved(costs),
         "buffer": buffer,

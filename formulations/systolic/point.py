@@ -10,6 +10,7 @@ from typing import Any
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import NumbersByName, NumberSystem
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.systolic.packages import Package, whole_bytes
 from ithaca.formulations.systolic.quantities import buffer
 from ithaca.formulations.systolic.systolic_array import SystolicArray
 from ithaca.formulations.technology import Technology
@@ -51,6 +52,12 @@ class Point:
     def constant(self, number: int | Fraction) -> Any:
         """A number as a constant of the point's number system."""
         return self.numbers.number(Fraction(number))
+
+    @property
+    def kept_package(self) -> Package:
+        """The words of tensors that stay on chip."""
+        kept, type_ = self.data.kept, self.data.format
+        return whole_bytes(kept.word_bytes, kept.word_bits / type_.word_bits)
 
     def held(self, name: str, tile: Expression) -> Any:
         """Words that a buffer holds: a tile, or more where the buffer is a quantity, as layers

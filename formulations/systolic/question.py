@@ -250,6 +250,11 @@ class ArrayQuestion(Question):
             device = replace(device, technology=data.energies(device.technology))
         return replace(self, data=data, platform=device)
 
+    def passes(self, before: LoopNest, after: LoopNest) -> bool:
+        """Whether both layers read one format: sums are rounded to it before they are kept."""
+        forms = (self.data.of(nest).format_of(nest.inputs[0].tensor) for nest in (before, after))
+        return next(forms) == next(forms)
+
     @property
     def unfused(self) -> str:
         options = "--ports, --no-host-serialize, --two-level; allowed: without them"

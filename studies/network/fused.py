@@ -30,7 +30,6 @@ from ithaca.studies.network.products import factors_of, with_products
 from ithaca.studies.network.result import PER_LAYER, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_sum, total
-from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
 
 #: What came of every variant.
@@ -112,7 +111,7 @@ def solve_fused(network: Network, request: Question, options: RunOptions) -> Net
         If the objective neither adds up over layers nor is a product of two that do, the network
         does not say which follow each other, or the request does not fit it.
     """
-    chained(network)  # refuses networks without an order
+    chained(network, request)  # refuses networks without an order
     if factors_of(request.objective) is None:
         require_sum(request.objective, "--fuse")
         return _solve_fused(network, request, options)
@@ -143,7 +142,7 @@ def _or_apart(fused: NetworkResult, apart: NetworkResult) -> NetworkResult:
 
 
 def _solve_fused(network: Network, request: Question, options: RunOptions) -> NetworkResult:
-    chain = chained(network)
+    chain = chained(network, request)
     problems_of = {part.layer.nest: part.problems for part in request.pose(network)}
     chain = chain.where(
         lambda variant: all(
@@ -236,8 +235,12 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
     )
 
 
-def chained(network: Network) -> RunChain:
-    """The runs of a network's layers, in their order. Raises `InputError` if it is not known."""
+def chained(network: Network, request: Question) -> RunChain:
+    """The runs of a network's layers, in their order, and which may keep what the one before
+    writes.
+
+    Raises `InputError` if the order is not known.
+    """
     if not network.order:
         why = (
             f"{network.name} does not say which of its layers follow "
@@ -254,18 +257,12 @@ def chained(network: Network) -> RunChain:
             run.follows
             and before is not None
             and before.source in nests
-            and _alike(before.nest, run.nest),
+            and request.passes(before.nest, run.nest),
         )
         for before, run in pairs
         if run.source in nests
     ]
     return RunChain(tuple(run for run, _ in runs), tuple(follows for _, follows in runs))
-
-
-def _alike(before: LoopNest, after: LoopNest) -> bool:
-    """Whether a layer reads values of the format that the one before it writes."""
-    output, image = before.output.tensor, after.inputs[0].tensor
-    return dict(before.formats).get(output) == dict(after.formats).get(image)
 
 
 def variant_of(problem: Problem) -> Variant:

@@ -41,21 +41,26 @@ BITS = {
     "mxfp4": Fraction(32 * 4 + 8, 32),
     "mxfp6": Fraction(32 * 6 + 8, 32),
     "mxfp8": Fraction(32 * 8 + 8, 32),
+    "int4b8s8": Fraction(8 * 4 + 8, 8),
+    "int3b4s4": Fraction(4 * 3 + 4, 4),
 }
 
 INTEGERS = ("int2", "int3", "int4", "int5", "int8", "int12", "int16")
+BLOCKS = ("int4b8s8", "int3b4s4", "int4", "int8")
 FLOATS = ("bf16", "fp16", "fp32", "fp8e4m3", "fp8e5m2", "int4", "mxfp4", "mxfp6", "mxfp8")
 
 
 def seeds(count):
-    """Seeds of drawn problems, of which the first three are fast tests."""
-    return [pytest.param(seed, marks=() if seed < 3 else pytest.mark.ci) for seed in range(count)]
+    """Seeds of drawn problems, of which the first three are fast tests; those of blocks of integers
+    begin at 100."""
+    drawn = (*range(count), *range(100, 100 + count // 3))
+    return [pytest.param(seed, marks=() if seed < 3 else pytest.mark.ci) for seed in drawn]
 
 
 def drawn(seed):
     """A small problem with a format of each tensor."""
     draw = random.Random(seed)
-    kinds = draw.choice((INTEGERS, INTEGERS, FLOATS))
+    kinds = draw.choice((INTEGERS, INTEGERS, FLOATS)) if seed < 100 else BLOCKS
     name = draw.choice(("mv", "mv", "mm"))
     sizes = {"i": draw.choice((3, 8, 12)), "j": draw.choice((8, 24, 40))}
     if name == "mm":

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ithaca.files.errors import InputError
+from ithaca.workloads.formats import with_formats
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, Network
 
@@ -57,15 +58,17 @@ def _chain(layer: Layer) -> Sequence[Layer]:
     while (how := _FOLDS.get(chain[-1].nest.name)) is not None:
         nest = chain[-1].nest
         try:
-            if nest != workload(
-                nest.name, nest.settings
-            ):  # a nest of the user's that has the name only
+            named = workload(nest.name, nest.settings)
+            if replace(nest, formats=()) != named:  # a nest of the user's that has the name only
                 break
         except InputError:
             break
         if not {*how.loops.values()} <= nest.settings.keys():  # strides that differ
             break
         target = workload(how.kernel)
+        tensors = zip(nest.accesses, target.accesses, strict=True)
+        names = {one.tensor: other.tensor for one, other in tensors}
+        formats = {names[tensor]: form for tensor, form in nest.formats}
         sizes = {
             name: nest.settings[how.loops[name]] if name in how.loops else 1
             for name in target.settings
@@ -74,9 +77,6 @@ def _chain(layer: Layer) -> Sequence[Layer]:
         was = chain[-1].folded or " ".join(
             [nest.name, *(f"{name}={n}" for name, n in nest.settings.items())]
         )
-        chain.append(
-            replace(
-                chain[-1], nest=target.with_sizes(sizes), count=chain[-1].count * runs, folded=was
-            )
-        )
+        folded = with_formats(target.with_sizes(sizes), formats or None, "format")
+        chain.append(replace(chain[-1], nest=folded, count=chain[-1].count * runs, folded=was))
     return chain

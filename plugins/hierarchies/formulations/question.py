@@ -41,6 +41,7 @@ from ithaca.plugins.hierarchies.formulations.metrics import PES, WHOLE
 from ithaca.plugins.hierarchies.formulations.options import HierarchyOptions
 from ithaca.plugins.hierarchies.formulations.variation import figures, with_figure
 from ithaca.plugins.hierarchies.formulations.widths import units
+from ithaca.workloads.formats import NONE
 from ithaca.workloads.nest import LoopNest, Stored
 from ithaca.workloads.networks.network import Network
 
@@ -208,7 +209,7 @@ class MappingQuestion(Question):
         if self.explain_files:
             yield from described(self.architecture)
         typed = self.formats if nest is None else nest.labels.get("format", "")
-        if typed:
+        if typed not in ("", NONE):
             yield (
                 f"format {typed}: words hold as many values as fit them whole; "
                 f"multiply-accumulates and leakage cost what {self.architecture.name} states"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, escaped, refuse
+from ithaca.files.numbers import counted
 from ithaca.plugins.onnx.workloads.kernels import KERNELS, kernel_uses, multiplications
 from ithaca.plugins.onnx.workloads.nodes import key
 from ithaca.plugins.onnx.workloads.operators import PASSING, keeps_shape, omission
 from ithaca.plugins.onnx.workloads.shapes import read_model
+from ithaca.workloads.formats import network_formats, with_formats
 from ithaca.workloads.networks.network import (
     Layer,
     LayerRun,
@@ -62,7 +65,10 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             continue
         try:
             uses = kernel_uses(node, model.extents)
-            made = [use.layer(f"{name}.{part}" if part else name) for part, use in uses.items()]
+            made = [
+                _typed(use.layer(f"{name}.{part}" if part else name), model.formats, node.output[0])
+                for part, use in uses.items()
+            ]
         except InputError as error:
             reason = escaped(str(error).removeprefix(f"layer {name}: "))
             leave_out(operator, OmissionKind.UNSUPPORTED, reason)
@@ -84,16 +90,28 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             "models with convolutions or matrix products",
         )
     parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
-    return Network(
-        escaped(path.stem),
-        layers,
-        "ONNX model",
-        omissions,
-        parameters,
-        tuple(runs),
-        "",
-        tuple(f"{path} {remark}" for remark in model.remarks),
-    )
+    network = Network(escaped(path.stem), layers, "ONNX model", omissions, parameters, tuple(runs))
+    remarks = (*model.remarks, *_taken(network))
+    return replace(network, remarks=tuple(f"{path} {remark}" for remark in remarks))
+
+
+def _typed(layer: Layer, formats: Mapping[str, tuple[str, str]], output: str) -> Layer:
+    """A layer whose factors have the formats that the file states of a node's."""
+    names = [access.tensor for access in layer.nest.inputs]
+    pairs = zip(names, formats.get(output, ()), strict=False)
+    known = {tensor: form for tensor, form in pairs if form}
+    return replace(layer, nest=with_formats(layer.nest, known or None, "format"))
+
+
+def _taken(network: Network) -> Iterator[str]:
+    """The line on the formats that layers take from the file."""
+    if words := network_formats(network):
+        typed = sum(bool(layer.nest.formats) for layer in network.layers)
+        layers = counted(len(network.layers), "layer")
+        yield (
+            f"states formats, {words}, taken in {typed} of {layers}; "
+            "--format states others, or none"
+        )
 
 
 def _omission(

@@ -50,6 +50,8 @@ class Model:
     """The parameters that have values, a batch by default 1."""
     reads: Mapping[str, int]
     """How many read a tensor: nodes, and those who run the model."""
+    formats: Mapping[str, tuple[str, str]]
+    """The formats of what a node multiplies, by its first output; empty where none is known."""
     remarks: tuple[str, ...] = ()
     """Faults of the file that are tolerated."""
 
@@ -91,6 +93,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     model = _parse(path)
     try:
         remarks = (*_import_domains(model), *widths.remarks(model.graph))
+        formats = widths.factor_formats(model.graph)
         _drop_weights(model.graph)
         model.ir_version = max(model.ir_version, 4)  # before, initializers had to be inputs
         model = inliner.inline_local_functions(model)
@@ -111,7 +114,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     nodes = tuple(model.graph.node)
     reads = Counter(tensor for node in nodes for tensor in bodies_reads(node))
     reads.update(output.name for output in graph.output)
-    return Model(nodes, shapes, symbols, parameters, reads, remarks)
+    return Model(nodes, shapes, symbols, parameters, reads, formats, remarks)
 
 
 def _parse(path: Path) -> ModelProto:

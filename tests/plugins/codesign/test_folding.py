@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from ithaca.plugins.codesign.workloads.folding import fold
+from ithaca.workloads.formats import network_with_formats
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Layer, Network, OmissionKind
@@ -53,6 +54,13 @@ def test_a_folded_layer_touches_the_same_elements(kernel):
     assert after.operations == before.operations
     assert statements(after.nest) == statements(before.nest)
     assert fold(network).layers[0] == network.layers[0]
+
+
+def test_formats_go_with_their_tensors():
+    network = network_of(CONVOLUTION, PRODUCT, BATCH)
+    typed = network_with_formats(network, "A=int8,B=int4,w=int2", "--format")
+    formats = [dict(layer.nest.formats) for layer in fold(typed).layers]
+    assert formats == [{"cin": "int8", "w": "int2"}, *[{"cin": "int8", "w": "int4"}] * 2]
 
 
 def test_a_batch_of_products_is_as_many_runs():

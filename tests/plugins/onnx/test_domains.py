@@ -1,8 +1,10 @@
 """ONNX models of other domains, of formats, and files that are none."""
 
+from math import prod
+
 import onnx
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network
@@ -194,12 +196,19 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
     path = tmp_path / "quant.onnx"
     path.write_bytes(without_domains(graph, "", domain).SerializeToString())
     words = "1 to 1 bits, 1 to 4 bits, 1 to bits that no constant says"
-    _, remark = find_network(str(path)).remarks
-    assert remark == f"{path} rounds tensors, {words}; --format W=int1,A=int4 counts them so"
+    network = find_network(str(path))
+    _, rounded, remark = network.remarks
+    assert rounded == f"{path} rounds tensors, {words}"
+    assert remark == taken(path, "W=int1,A=int4", "1 of 1 layer")
+    assert network.layers[0].nest.formats == (("cin", "int4"), ("w", "int1"))
 
 
-def test_bits_of_layers_that_differ_are_named_and_so_are_integers(tmp_path):
-    """The widest holds all; ONNX's own quantisers have the bits of their zero points."""
+def taken(path, formats, layers):
+    return f"{path} states formats, {formats}, taken in {layers}; --format states others, or none"
+
+
+def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_path):
+    """ONNX's own quantisers have the bits of their zero points, and of 8 without."""
     graph = Graph(x=[4, 8])
     domain = "qonnx.custom_op.general"
     scale = graph.integers(1)
@@ -209,36 +218,117 @@ def test_bits_of_layers_that_differ_are_named_and_so_are_integers(tmp_path):
             "Quant", graph.weight(8, bits), scale, scale, graph.integers(bits), domain=domain
         )
         graph.add("MatMul", graph.add("Relu", rounded), weights)
-    words = (
-        "W of 2, 6 bits and A of 8 bits are multiplied: --format W=int6,A=int8 holds all of them"
-    )
-    assert any(words in each for each in graph.network(tmp_path).remarks)
+    network = graph.network(tmp_path)
+    own = [dict(layer.nest.formats) for layer in network.layers]
+    assert own == [{"A": "int8", "B": "int2"}, {"A": "int8", "B": "int6"}]
+    assert any("W=int2/int6,A=int8, taken in 2 of 2 layers" in e for e in network.remarks)
     graph = Graph(x=[4, 8])
     rounded = graph.add("DequantizeLinear", graph.add("QuantizeLinear", "x", "s"), "s")
     graph.add("MatMul", rounded, graph.weight(8, 8))
     (remark,) = graph.network(tmp_path).remarks
-    assert remark.endswith("multiplies integers; --format A=int8 counts them so")
+    assert "states formats, A=int8, taken in 1 of 1 layer;" in remark
 
 
-def test_formats_that_a_remark_names_reach_hierarchies(tmp_path):
+def test_formats_of_a_model_reach_hierarchies_and_options_replace_them(tmp_path):
     graph = Graph(x=[2, 4])
     graph.add("MatMulNBits", "x", graph.weight(2, 1, 2), domain="com.microsoft", K=4, N=2, bits=4)
     path = tmp_path / "packed.onnx"
     path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
     at = ("network", path, "--arch", "eyeriss", "--divisors-only")
-    plain, narrow = (succeed(*at, *more) for more in ((), ("--format", "W=int4")))
-    assert "b=int4" in narrow.stdout.lower()
-    assert "b=int4" not in plain.stdout.lower()
+    plain, own, other = (
+        succeed(*at, *more).stdout.lower()
+        for more in (("--format", "none"), (), ("--format", "W=int2"))
+    )
+    assert "b=int" not in plain
+    assert "b=int4" in own
+    assert "b=int2" in other
 
 
 @pytest.mark.parametrize(("bits", "named"), [(4, True), (2, True), (0, False), (64, False)])
-def test_bits_of_packed_weights_are_named(tmp_path, bits, named):
+def test_bits_of_packed_weights_are_taken(tmp_path, bits, named):
     graph = Graph(x=[5, 32], b=[4, 1, 16])
     graph.add("MatMulNBits", "x", "b", domain="com.microsoft", K=32, N=4, bits=bits)
     path = tmp_path / "packed.onnx"
     path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
-    line = f"{path} has weights of {bits} bits, in 1 product; --format W=int{bits} counts them"
-    assert any(each.startswith(line) for each in find_network(str(path)).remarks) is named
+    line = taken(path, f"W=int{bits}", "1 of 1 layer")
+    assert (line in find_network(str(path)).remarks) is named
+    assert find_network(str(path)).layers[0].nest.formats == ((("B", f"int{bits}"),) * named)
+
+
+def constant(graph, name, kind, *shape):
+    graph.weights.append(helper.make_tensor(name, kind, shape, [1] * prod(shape)))
+    return name
+
+
+@pytest.mark.parametrize(
+    ("scales", "points", "form"),
+    [
+        (TensorProto.FLOAT, False, "int4b32s32"),
+        (TensorProto.FLOAT16, False, "int4b32s16"),
+        (TensorProto.BFLOAT16, True, "int4b32s32"),  # 20 bits, padded
+        (TensorProto.INT32, False, "int4"),
+    ],
+)
+def test_blocks_of_packed_weights_share_their_scales(tmp_path, scales, points, form):
+    graph = Graph(x=[5, 64])
+    inputs = ["x", graph.weight(4, 2, 16), constant(graph, "s", scales, 8)]
+    if points:
+        inputs.append(constant(graph, "p", TensorProto.UINT8, 4))
+    how = {"domain": "com.microsoft", "K": 64, "N": 4, "bits": 4, "block_size": 32}
+    graph.add("MatMulNBits", *inputs, **how)
+    (layer,) = find_network(str(saved(graph, tmp_path, "com.microsoft"))).layers
+    assert layer.nest.formats == (("B", form),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "scales", "block", "form"),
+    [
+        (TensorProto.INT8, TensorProto.FLOAT, 0, "int8"),
+        (TensorProto.UINT8, TensorProto.FLOAT, 0, "int8"),
+        (TensorProto.INT16, TensorProto.FLOAT, 0, "int16"),
+        (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT, 0, "fp8e4m3"),
+        (TensorProto.FLOAT8E5M2, TensorProto.FLOAT, 0, "fp8e5m2"),
+        (TensorProto.INT8, TensorProto.FLOAT16, 32, "int8b32s16"),
+        (TensorProto.INT32, TensorProto.FLOAT, 0, None),
+    ],
+)
+def test_unpacked_weights_have_the_format_of_what_is_unpacked(tmp_path, kind, scales, block, form):
+    graph = Graph(x=[5, 64])
+    shape = [2, 4] if block else [1]
+    weights = constant(graph, "w", kind, 64, 4)
+    more = {"axis": 0, "block_size": block} if block else {}
+    weights = graph.add("DequantizeLinear", weights, constant(graph, "s", scales, *shape), **more)
+    graph.add("MatMul", "x", weights)
+    (layer,) = graph.network(tmp_path).layers
+    assert dict(layer.nest.formats).get("B") == form
+
+
+def test_integers_that_are_clipped_have_fewer_bits(tmp_path):
+    """As Brevitas writes integers of other widths in ONNX's own operators."""
+    graph = Graph(x=[5, 64])
+    scale = constant(graph, "s", TensorProto.FLOAT, 1)
+    point = constant(graph, "z", TensorProto.INT8, 1)
+    for name, value in (("low", -8), ("high", 7), ("one", 0), ("other", 6)):
+        graph.weights.append(helper.make_tensor(name, TensorProto.INT8, [], [value]))
+
+    def rounded(x, low, high):
+        integers = graph.add("Clip", graph.add("QuantizeLinear", x, scale, point), low, high)
+        return graph.add("DequantizeLinear", integers, scale, point)
+
+    weights = rounded(graph.weight(64, 4), "low", "high")
+    graph.add("MatMul", rounded("x", "one", "other"), weights)
+    (layer,) = graph.network(tmp_path).layers
+    assert layer.nest.formats == (("A", "int3"), ("B", "int4"))
+
+
+@pytest.mark.parametrize(("stated", "form"), [("INT4", "int4"), ("BIPOLAR", "int1"), ("FLOAT", "")])
+def test_hardware_of_finn_states_its_types(tmp_path, stated, form):
+    graph = Graph(x=[5, 64])
+    types = {"weightDataType": stated, "inputDataType": "UINT2"}
+    domain = "finn.custom_op.fpgadataflow"
+    graph.add("MVAU", "x", "x", domain=domain, MW=64, MH=4, numInputVectors=[5], **types)
+    (layer,) = find_network(str(saved(graph, tmp_path, domain))).layers
+    assert layer.nest.formats == (("A", "int2"), ("B", form))[: 1 + bool(form)]
 
 
 def decoder_step(folder, *, packed):
@@ -308,4 +398,4 @@ def test_bits_beyond_words_are_not_printed_digit_by_digit(tmp_path):
     wide = graph.add("Quant", "x", scale, scale, graph.integers(10**18), domain=domain)
     graph.add("MatMul", wide, graph.weight(8, 3))
     (*_, remark) = find_network(str(saved(graph, tmp_path, domain))).remarks
-    assert "rounds tensors, 1 to more than 64 bits; --dtype" in remark
+    assert "rounds tensors, 1 to more than 64 bits" in remark

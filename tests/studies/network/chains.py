@@ -12,6 +12,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.workloads.formats import with_formats
 from ithaca.workloads.library import workload
 from ithaca.workloads.networks.network import Layer, LayerRun, Network, merge
 from tests.studies.network.tiny import limited, tiny_request
@@ -32,6 +33,11 @@ def asked(objective, bram18k, **others):
     return limited(tiny_request(objective, **given), *limits)
 
 
+def image(nest):
+    """Bits of what a product reads first, which is kept in them."""
+    return int(dict(nest.formats).get("A", "fp32").lstrip("fpint"))
+
+
 @cache
 def points(problem):
     """Metrics and off-chip words by tensor of every configuration, nothing being kept."""
@@ -47,16 +53,21 @@ def points(problem):
 def least(problem, objective, bram18k, kept):
     """The least objective with tensors on chip: their words cost no DRAM, a buffer access each, and
     block RAM as a whole."""
-    # 16 words of 32 bits wide: 15 blocks of 36 bits beside each other, 512 rows deep
-    blocks = sum(15 * ceil(Fraction(words, 16 * 512)) for words in kept.values())
+    own = image(systolic(problem).nest), systolic(problem).data.format.bits
+    # lines of 64 bytes: 15 blocks of 36 bits beside each other, 512 rows deep
+    blocks = sum(15 * ceil(Fraction(words, 512 // own[0] * 512)) for words in kept.values())
     technology = systolic(problem).technology
-    less = (technology.dram - technology.buffer) * technology.mac_pj  # pJ a word
+    share = Fraction(*own)  # sums leave the chip as words of the type
+    less = {
+        "A": (technology.dram - technology.buffer) * share * technology.mac_pj,  # pJ a word
+        "C": (technology.dram - technology.buffer * share) * technology.mac_pj,
+    }
     values = []
     for metrics, words in points(replace(problem, limits=(), objective=parse_objective("latency"))):
         moved = sum((words[tensor] for tensor in kept), Fraction(0))
         own = {
             "off_chip_words": metrics["off_chip_words"] - moved,
-            "energy": metrics["energy"] - moved * less,
+            "energy": metrics["energy"] - sum(words[name] * less[name] for name in kept),
         }
         if metrics["dsp"] <= 400 and metrics["bram18k"] + blocks <= bram18k:
             values.append({**metrics, **own}[objective])
@@ -67,7 +78,11 @@ def every_choice(network, request, objective, bram18k):
     """The least total over all choices of what to keep."""
     posed = {part.layer.nest: part.problems for part in request.pose(network)}
     runs, totals = network.order, []
-    for choice in product(*((False, True) if run.follows else (False,) for run in runs)):
+    able = [
+        run.follows and image(before.nest) == image(run.nest)
+        for before, run in zip(runs[:1] + runs, runs, strict=False)
+    ]
+    for choice in product(*((False, True) if follows else (False,) for follows in able)):
         total = Fraction(0)
         for number, run in enumerate(runs):
             kept = {}
@@ -90,9 +105,14 @@ SIZES = st.sampled_from([2, 4])
 
 
 @st.composite
-def chains(draw):
+def chains(draw, formats=(None,)):
     nests = [
-        workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}) for _ in range(2)
+        with_formats(
+            workload("mm", {"i": draw(SIZES), "j": draw(SIZES), "k": draw(SIZES)}),
+            draw(st.sampled_from(formats)),
+            "format",
+        )
+        for _ in range(2)
     ]
     runs = []
     for number in range(draw(st.integers(1, 4))):

@@ -30,6 +30,9 @@ from tests.command_line import ithaca, succeed
 from tests.studies.network.chains import asked, chain_of, chains, every_choice, least
 from tests.studies.network.tiny import TINY
 
+#: Formats of products: of equal activations, and others.
+FORMATS = ("A=int8,B=int4", "A=int4,B=int8", "A=int8,B=int8", "A=int16,B=int2,C=int32", None)
+
 OBJECTIVES, BUDGETS = ("off_chip_words", "energy", "latency"), (10, 25, 35, 40, 60)
 
 
@@ -42,6 +45,13 @@ def test_the_total_is_the_least_of_all_choices_and_configurations(network, objec
 @settings(max_examples=100)
 @given(chains(), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
 def test_the_total_is_the_least_on_many_chains(network, objective, bram18k):
+    check(network, objective, bram18k)
+
+
+@pytest.mark.ci
+@settings(max_examples=30)
+@given(chains(FORMATS), st.sampled_from(OBJECTIVES), st.sampled_from(BUDGETS))
+def test_tensors_with_formats_are_kept_in_that_of_what_reads_them(network, objective, bram18k):
     check(network, objective, bram18k)
 
 

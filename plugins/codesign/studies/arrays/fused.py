@@ -63,7 +63,7 @@ def solve_fused_multi_array(
     """
     require_one(request.objective, f"--mode {MULTI_ARRAY}")
     _check(request)
-    chain, network = _in_order(network)
+    chain, network = _in_order(network, request)
     budget, plain = Budget(options.search), on_arrays(network, request, MULTI_ARRAY)
     may = tuple(able and _has_room(chain, plain, n) for n, able in enumerate(chain.may_keep))
     none: Choice = (False,) * len(may)
@@ -108,10 +108,10 @@ def solve_fused_multi_array(
     return replace(result, fusing=fusing)
 
 
-def _in_order(network: Network) -> tuple[RunChain, Network]:
+def _in_order(network: Network, request: ArrayQuestion) -> tuple[RunChain, Network]:
     """The runs of a network in their order, folded into one kernel, and the network of which each
     is a layer."""
-    chain = chained(network)
+    chain = chained(network, request)
     layers = tuple(Layer(run.source, run.nest, run.count, (run.source,)) for run in chain.runs)
     network = fold(replace(network, layers=layers))
     runs = tuple(
