@@ -41,7 +41,7 @@ GROUPS = {
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
-        *("results", "trust_results", "arrays", "minimise", "compare"),
+        *("results", "trust_results", "arrays", "minimise", "compare", "problem"),
     },
 }
 
@@ -62,6 +62,12 @@ HELP_ALL, ALL = "help_all", "ithaca.all"
 
 #: The type that follows the name of an argument.
 _TYPE = re.compile(r" <[^>]*>$")
+
+#: Further spellings of an option, which are taken, and not shown.
+_OTHER_WORDS = re.compile(r"(?<=\w), --[\w-]+")
+
+#: A hyphen where no line may end, so that names of modes and options stay whole.
+_KEPT = "\u2011"
 
 #: Attribute of an option of typer that names its group.
 PANEL = "rich_help_panel"
@@ -95,6 +101,10 @@ def show_all(context: Context, value: bool) -> None:
 class GroupedCommand(TyperCommand):
     """A command whose help has its options in groups."""
 
+    def get_help(self, ctx: Any) -> str:
+        """The help as one text."""
+        return super().get_help(ctx).replace(_KEPT, "-")
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, and options group by group."""
         groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -103,7 +113,8 @@ class GroupedCommand(TyperCommand):
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
-                groups[_heading(parameter)].append((_TYPE.sub("", name), text))
+                shown = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
+                groups[_heading(parameter)].append((_TYPE.sub("", shown), text.replace("-", _KEPT)))
         hidden = groups.keys() - FIRST if many else set()
         for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):

@@ -49,7 +49,9 @@ def export(
             help=f"Tool: {' or '.join((', '.join([*TARGETS][:-1]), [*TARGETS][-1]))}.",
         ),
     ],
-    output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
+    output: Annotated[
+        str | Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN
+    ],
     *,
     nearest: Annotated[
         bool,

@@ -51,7 +51,7 @@ def report(
     quick: Quick = False,
     time_limit: Annotated[
         float,
-        Option("--time-limit", metavar="S", help="Seconds for what to change first, and the run."),
+        Option("--time-limit", metavar="TIME", help="Time for the whole run: seconds, or 10m, 2h."),
     ] = 60,
     stated: StatedOptions,
 ) -> Wrote:

@@ -199,7 +199,11 @@ def build(
     *,
     stalls: Annotated[
         int | None,
-        Option("--stalls", help="Run it again with random stalls at every port (seed ≥ 1)."),
+        Option(
+            "--stalls",
+            metavar="N",
+            help="Run it again, with stalls at every port drawn from the seed N, at least 1.",
+        ),
     ] = None,
     vcd: Annotated[
         str | Path | None,
