@@ -94,9 +94,12 @@ def grid_statements(
         return
     timed = _by_time(objective, reached, times)
     best = min(reached, key=lambda index: (timed or reached)[index])
-    place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
+    place, *equal = [
+        ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, index, strict=True))
+        for index in (best, *equals(timed or reached, best))
+    ]
     proof = cells[best].certificate.stated(cells[best].basis)
-    least = f"{objective} {number(reached[best])} at {place or 'its point'}"
+    least = f"{objective} {number(reached[best])}{place and f' at {place}'}{as_well(equal)}"
     by = f"{rounded(timed[best])} ms, the least time, as clocks differ; " if timed else ""
     yield f"Best: {least} ({by}{proof})."
     for position, axis in enumerate(axes):
@@ -110,6 +113,31 @@ def grid_statements(
             values.append(f"{label}: {value}{took}")
         others = ", all else as at the best" if len(axes) > 1 else ""
         yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
+
+
+def equals(values: Mapping[Index, Fraction], best: Index) -> list[Index]:
+    """The other points that have the value of the best.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by point.
+    best : tuple of int
+        The best point.
+    """
+    return [index for index, value in values.items() if value == values[best] and index != best]
+
+
+def as_well(places: Sequence[str]) -> str:
+    """Words on the places of points that are as good as the best: some by name, more by number.
+
+    Parameters
+    ----------
+    places : sequence of str
+        The places.
+    """
+    many = counted(len(places), "other point")
+    return f", also {' and '.join(places) if len(places) < 3 else many}" if places else ""
 
 
 def _by_time(
@@ -195,7 +223,18 @@ def study_statements(study: Study) -> tuple[str, ...]:
         answers = {index: point.answer.configured for index, point in study.points.items()}
         times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
-    return (*lines, *(f"Remark: {line}." for line in study_remarks(study)))
+    return (*lines, *map(remark_statement, study_remarks(study)))
+
+
+def remark_statement(text: str) -> str:
+    """A remark on a point as a statement: the worth of its limits, or another one.
+
+    Parameters
+    ----------
+    text : str
+        The remark.
+    """
+    return f"{'Worth of limits' if ' %: ' in text else 'Remark'}: {text}."
 
 
 def study_remarks(study: Study) -> list[str]:
