@@ -4,8 +4,9 @@ another; and their tables of points."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -94,12 +95,10 @@ def grid_statements(
         return
     timed = _by_time(objective, reached, times)
     best = min(reached, key=lambda index: (timed or reached)[index])
-    place, *equal = [
-        ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, index, strict=True))
-        for index in (best, *equals(timed or reached, best))
-    ]
+    place = partial(_place_of, axes)
     proof = cells[best].certificate.stated(cells[best].basis)
-    least = f"{objective} {number(reached[best])}{place and f' at {place}'}{as_well(equal)}"
+    at = f"{place(best) and ' at '}{place(best)}{also(timed or reached, best, place)}"
+    least = f"{objective} {number(reached[best])}{at}"
     by = f"{rounded(timed[best])} ms, the least time, as clocks differ; " if timed else ""
     yield f"Best: {least} ({by}{proof})."
     for position, axis in enumerate(axes):
@@ -115,8 +114,12 @@ def grid_statements(
         yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
 
 
-def equals(values: Mapping[Index, Fraction], best: Index) -> list[Index]:
-    """The other points that have the value of the best.
+def _place_of(axes: Sequence[StudyAxis], index: Index) -> str:
+    return ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, index, strict=True))
+
+
+def also(values: Mapping[Index, Fraction], best: Index, place: Callable[[Index], str]) -> str:
+    """Words on the other points that are as good as the best: two by name, more by their number.
 
     Parameters
     ----------
@@ -124,20 +127,13 @@ def equals(values: Mapping[Index, Fraction], best: Index) -> list[Index]:
         Values by point.
     best : tuple of int
         The best point.
+    place : callable
+        The words for a point.
     """
-    return [index for index, value in values.items() if value == values[best] and index != best]
-
-
-def as_well(places: Sequence[str]) -> str:
-    """Words on the places of points that are as good as the best: some by name, more by number.
-
-    Parameters
-    ----------
-    places : sequence of str
-        The places.
-    """
-    many = counted(len(places), "other point")
-    return f", also {' and '.join(places) if len(places) < 3 else many}" if places else ""
+    equal = [index for index, value in values.items() if value == values[best] and index != best]
+    if len(equal) > 2:
+        return f", also {counted(len(equal), 'other point')}"
+    return f", also {' and '.join(map(place, equal))}" if equal else ""
 
 
 def _by_time(
@@ -223,10 +219,10 @@ def study_statements(study: Study) -> tuple[str, ...]:
         answers = {index: point.answer.configured for index, point in study.points.items()}
         times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
-    return (*lines, *map(remark_statement, study_remarks(study)))
+    return (*lines, *map(remark, study_remarks(study)))
 
 
-def remark_statement(text: str) -> str:
+def remark(text: str) -> str:
     """A remark on a point as a statement: the worth of its limits, or another one.
 
     Parameters

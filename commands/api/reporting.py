@@ -72,6 +72,10 @@ def report(
     )
     if distance > FARTHEST:
         raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
+    if Path(output).suffix.lower() in (".png", ".svg", ".pdf"):
+        raise InputError(
+            f"--output is '{output}', a picture; allowed: a page, such as {Path(output).stem}.html"
+        )
     check_writable(output)
     if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")
