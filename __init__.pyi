@@ -729,7 +729,7 @@ def unroll(
     network: str | PathLike[str],
     *,
     folding: str | Path | None = None,
-    tool: str | None = None,
+    to: str | None = None,
     objective: str = "interval,multipliers",
     limit: Mapping[str, float | str] | Sequence[str] | None = None,
     weight_bits: int | None = None,

@@ -15,6 +15,7 @@ PLUGIN = Plugin(
         "families": {"systolic": f"{_SYSTOLIC}.family:SYSTOLIC"},
         "question kinds": {"systolic": f"{_SYSTOLIC}.options:KIND"},
         "questions": {"systolic": f"{_SYSTOLIC}.question:ArrayQuestion"},
+        "workloads elsewhere": {"network": "ithaca.workloads.networks.find:is_network"},
         # -- what later layers do for a family -----------------------------------------
         "network modes": {
             "per-layer": "ithaca.studies.network.modes:PER_LAYER",

@@ -45,7 +45,9 @@ def grid(
     metric: Annotated[
         str | None,
         Option(
-            "--metric", help="Metric to show of the best design with each pair; default: latency."
+            "--metric",
+            metavar="NAME",
+            help="Metric to show of the best design with each pair. Default: latency.",
         ),
     ] = None,
     output: Annotated[

@@ -11,7 +11,8 @@ from typer import Context, Exit, echo
 from typer.core import TyperCommand
 
 from ithaca.commands.api.keywords import Declared
-from ithaca.formulations.families import QUESTION_KINDS
+from ithaca.files.errors import InputError
+from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS
 from ithaca.formulations.question_kind import RARE
 
 ARGUMENTS, QUESTION, BUDGET = "Arguments", "Question", "Budget"
@@ -41,7 +42,7 @@ GROUPS = {
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
-        *("results", "trust_results", "arrays", "minimise", "compare"),
+        *("results", "trust_results", "arrays", "minimise", "compare", "problem"),
     },
 }
 
@@ -62,6 +63,12 @@ HELP_ALL, ALL = "help_all", "ithaca.all"
 
 #: The type that follows the name of an argument.
 _TYPE = re.compile(r" <[^>]*>$")
+
+#: Further spellings of an option, which are taken, and not shown.
+_OTHER_WORDS = re.compile(r"(?<=\w), --[\w-]+")
+
+#: A hyphen where no line may end, so that names of modes and options stay whole.
+_KEPT = "\u2011"
 
 #: Attribute of an option of typer that names its group.
 PANEL = "rich_help_panel"
@@ -84,6 +91,14 @@ def group_of(option: Declared) -> str:
     return kinds[0].speaks_of.capitalize()
 
 
+def _stray(error: Exception) -> tuple[str, str]:
+    """The name and the value of words that stand for themselves, as in i=64 or --dsp."""
+    if option := getattr(error, "option_name", ""):
+        return str(option).lstrip("-"), ""
+    words = re.search(r"extra argument.*\((\w+)=(\S+?)[ )]", str(getattr(error, "message", "")))
+    return (words[1], words[2]) if words else ("", "")
+
+
 def show_all(context: Context, value: bool) -> None:
     """Print the help with all options, and end, where ``--help-all`` is given."""
     if value:
@@ -95,6 +110,29 @@ def show_all(context: Context, value: bool) -> None:
 class GroupedCommand(TyperCommand):
     """A command whose help has its options in groups."""
 
+    def get_help(self, ctx: Any) -> str:
+        """The help as one text."""
+        return super().get_help(ctx).replace(_KEPT, "-")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; a line on those that belong to an option names that."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            name, value = _stray(error)
+            option = "sizes" if value else "limit"
+            if not name or option not in {parameter.name for parameter in self.params}:
+                raise
+            if any(name in question.metrics for question in QUESTIONS.values()):
+                option = "limit"
+            elif not value:
+                raise
+            said = " ".join(str(getattr(error, "message", error)).split()).rstrip(".")
+            meant = f"--{option} {name}={value or 'VALUE'}"
+            raise InputError(
+                f"{said}; did you mean {meant}? Several are joined by commas"
+            ) from None
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, and options group by group."""
         groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -103,7 +141,8 @@ class GroupedCommand(TyperCommand):
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
-                groups[_heading(parameter)].append((_TYPE.sub("", name), text))
+                shown = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
+                groups[_heading(parameter)].append((_TYPE.sub("", shown), text.replace("-", _KEPT)))
         hidden = groups.keys() - FIRST if many else set()
         for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):

@@ -14,6 +14,8 @@ from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.display import show
 from ithaca.commands.outcome import print_document, write_rows
 from ithaca.commands.typed import as_typed
+from ithaca.files.errors import InputError
+from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA
@@ -70,7 +72,7 @@ class Lists(TyperGroup):
 
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         if cmd_name not in self.commands:
-            return None
+            raise InputError(f"list {quoted(cmd_name)} is unknown{among(cmd_name, LISTS)}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(cmd_name)(as_typed(LISTS[cmd_name]))
         return typer.main.get_command(single)

@@ -39,7 +39,8 @@ def network(
         Option(
             "--compare",
             metavar="FILE",
-            help="A result to compare with, as of another mode; may be repeated.",
+            help="Another result of these layers to compare with, e.g. of another --mode "
+            "(repeatable).",
         ),
     ] = None,
 ) -> None:

@@ -26,7 +26,9 @@ _HELP_ALL = Annotated[
 
 #: Words for values that an option's name does not describe.
 METAVARS = {
-    **dict.fromkeys(("vary", "param", "memory", "tile", "intrinsic_sizes"), "NAME=VALUE,..."),
+    **dict.fromkeys(("vary", "param", "memory"), "NAME=VALUE,..."),
+    **dict.fromkeys(("tile", "intrinsic_sizes"), "LOOP=N,..."),
+    "intrinsic": "NAME|STATEMENT",
     "objective": "EXPR",
     "objectives": "EXPR,EXPR,...",
     "limit": "NAME=VALUE,...",

@@ -313,8 +313,9 @@ def binding_words(part: Part, unit: str) -> str:
     first, *others = contenders(part)
     inner = first.parts[0].within(first.name) if first.parts else ""
     rest = ", ".join(f"{other.name or REST} {percent(other.share)}" for other in others)
-    words = f"{first.name or REST}{inner and f' (mostly {inner})'}, {number(part.value)} {unit}"
-    return words + (f"; of these take {rest}" if rest else "")
+    most = "" if inner in ("", REST) else f" (mostly {inner})"
+    words = f"{first.name or REST}{most}, {number(part.value)} {unit}"
+    return words + (f"; meanwhile at work: {rest}" if rest else "")
 
 
 def shares(part: Part) -> str:

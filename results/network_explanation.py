@@ -196,10 +196,10 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     dominant = explained.dominant
     share = sum((part.share for part in dominant), Fraction(0))
     take = "layers take" if len(dominant) > 1 else "layers takes"
-    yield (
-        f"Dominant: {len(dominant)} of {len(explained.parts)} {take} "
-        f"{percent(share)} of the {explained.what}."
-    )
+    several = f"{len(dominant)} of {len(explained.parts)} {take} {percent(share)}"
+    alone = f"{dominant[0].result.layer.name}, the only layer"
+    many = len(explained.parts) > 1
+    yield f"Dominant: {f'{several} of the {explained.what}' if many else alone}."
     for part in dominant:
         yield from _part(part, explained.what)
     if len(dominant) < len(explained.parts):

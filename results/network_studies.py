@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,7 +30,7 @@ from ithaca.results.network_explanation import explain_layer
 from ithaca.results.run_view import rate
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import AxisDocument, question_fields
-from ithaca.results.study_explanation import grid_statements, label_text, worth_text
+from ithaca.results.study_explanation import also, grid_statements, label_text, remark, worth_text
 from ithaca.results.study_files import check_count, labels_follow
 from ithaca.results.view import View, tabled
 from ithaca.results.wording import metric_label, microjoules
@@ -351,7 +352,7 @@ def network_study_statements(study: NetworkStudy) -> tuple[str, ...]:
         lines += grid_statements(study.objective, study.axes, study.cells, times)
     lines += _bounds(study)
     lines += _speeds(study)
-    return (*lines, *(f"Remark: {line}." for line in _remarks(study)))
+    return (*lines, *map(remark, _remarks(study)))
 
 
 def _bounds(study: NetworkStudy) -> Iterator[str]:
@@ -368,7 +369,9 @@ def _speeds(study: NetworkStudy) -> Iterator[str]:
         return
     best = max(known, key=lambda index: known[index][1])
     what, most = known[best]
-    yield f"Fastest: {_place(study, best)}, {rounded(most)} {what}s a second."
+    speeds = {index: speed for index, (_, speed) in known.items()}
+    equal = also(speeds, best, partial(_place, study))
+    yield f"Fastest: {_place(study, best)}{equal}, {rounded(most)} {what}s a second."
     each = {i: price / own[1] for i, own in known.items() if (price := price_of(study, i))}
     if each:
         least = min(each, key=lambda index: each[index])

@@ -4,8 +4,9 @@ another; and their tables of points."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -94,9 +95,10 @@ def grid_statements(
         return
     timed = _by_time(objective, reached, times)
     best = min(reached, key=lambda index: (timed or reached)[index])
-    place = ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, best, strict=True))
+    place = partial(_place_of, axes)
     proof = cells[best].certificate.stated(cells[best].basis)
-    least = f"{objective} {number(reached[best])} at {place or 'its point'}"
+    at = f"{place(best) and ' at '}{place(best)}{also(timed or reached, best, place)}"
+    least = f"{objective} {number(reached[best])}{at}"
     by = f"{rounded(timed[best])} ms, the least time, as clocks differ; " if timed else ""
     yield f"Best: {least} ({by}{proof})."
     for position, axis in enumerate(axes):
@@ -110,6 +112,28 @@ def grid_statements(
             values.append(f"{label}: {value}{took}")
         others = ", all else as at the best" if len(axes) > 1 else ""
         yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
+
+
+def _place_of(axes: Sequence[StudyAxis], index: Index) -> str:
+    return ", ".join(f"{a.name} {a.labels[i]}" for a, i in zip(axes, index, strict=True))
+
+
+def also(values: Mapping[Index, Fraction], best: Index, place: Callable[[Index], str]) -> str:
+    """Words on the other points that are as good as the best: two by name, more by their number.
+
+    Parameters
+    ----------
+    values : mapping
+        Values by point.
+    best : tuple of int
+        The best point.
+    place : callable
+        The words for a point.
+    """
+    equal = [index for index, value in values.items() if value == values[best] and index != best]
+    if len(equal) > 2:
+        return f", also {counted(len(equal), 'other point')}"
+    return f", also {' and '.join(map(place, equal))}" if equal else ""
 
 
 def _by_time(
@@ -195,7 +219,18 @@ def study_statements(study: Study) -> tuple[str, ...]:
         answers = {index: point.answer.configured for index, point in study.points.items()}
         times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
-    return (*lines, *(f"Remark: {line}." for line in study_remarks(study)))
+    return (*lines, *map(remark, study_remarks(study)))
+
+
+def remark(text: str) -> str:
+    """A remark on a point as a statement: the worth of its limits, or another one.
+
+    Parameters
+    ----------
+    text : str
+        The remark.
+    """
+    return f"{'Worth of limits' if ' %: ' in text else 'Remark'}: {text}."
 
 
 def study_remarks(study: Study) -> list[str]:

@@ -39,6 +39,9 @@ class WorkloadKind:
 #: Kinds of workloads beside loop nests.
 KINDS: Registry[WorkloadKind] = Registry("workload kinds")
 
+#: Tests for what commands of their own take, by the name of these.
+ELSEWHERE: Registry[Callable[[object], bool]] = Registry("workloads elsewhere")
+
 #: Readers of other files that state a loop nest, by their ending.
 NEST_FILES: Registry[Callable[[Path], LoopNest]] = Registry("nest files")
 
@@ -99,7 +102,14 @@ def read_nest(
         return source.with_sizes(sizes or {})
     text = str(source)
     if not is_statement(text):
-        return workload(text, sizes)
+        try:
+            return workload(text, sizes)
+        except InputError:
+            for name, takes in ELSEWHERE.items():
+                if takes(text):
+                    line = f"workload {quoted(text)} is a {name}; allowed here: a loop nest"
+                    raise InputError(f"{line} (`{name}` takes it)") from None
+            raise
     nest = statement_nest(text, sizes or {})
     # what the library has goes by its name there
     return next(filter(None, (_as_known(nest, name) for name in workload_names())), nest)

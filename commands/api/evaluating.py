@@ -63,22 +63,24 @@ def evaluate(
         str | None,
         Option(
             "--edition",
-            help="Model edition of a CSV: exact, cycle or odyssey (default: as "
-            "points say); with --arch those of map.",
+            help="Model edition of a CSV: exact, cycle or odyssey; with --arch those of map. "
+            "Default: as points say.",
         ),
     ] = None,
     arch: Annotated[
         str | Path | None,
         Option(
             "--arch",
-            help="Memory hierarchy (ithaca list architectures; or Timeloop's file, "
-            "or folder) that --points map onto.",
+            metavar="NAME|PATH",
+            help="Memory hierarchy (ithaca list architectures), or a path to Timeloop's, that "
+            "--points map onto.",
         ),
     ] = None,
     sums: Annotated[
         str | None,
         Option(
             "--sums",
+            metavar="first|last",
             help="(CSV of the cycle edition only) When a PE adds the partial sum it receives: "
             "first (as AutoSA), or last.",
         ),
@@ -95,15 +97,17 @@ def evaluate(
         int | None,
         Option(
             "--accumulator",
-            help="(CSV only) Width of the accumulators in bits: 16 or 32. Default: 32.",
+            metavar="16|32",
+            help="(CSV only) Width of the accumulators in bits. Default: 32.",
         ),
     ] = None,
     compare: Annotated[
         str | PathLike[str] | None,
         Option(
             "--compare",
-            help="With one mapping: the statistics that Timeloop printed of it (.stats.txt); what "
-            "differs is listed, and the exit status is 1.",
+            metavar="FILE",
+            help="With one mapping: the statistics that Timeloop printed of it (.stats.txt). "
+            "Differences are listed, and the exit status is 1.",
         ),
     ] = None,
     time_limit: TimeLimit = None,

@@ -220,8 +220,8 @@ def explain(
         str | None,
         Option(
             "--design",
-            metavar="'LOOPS ARRAY'",
-            help="Dataflow and permutation, e.g. 'i,j C'; default: the best.",
+            metavar="'LOOPS TENSOR'",
+            help="Design of the result, e.g. 'i,j C'. Default: the best.",
         ),
     ] = None,
     quick: Quick = False,

@@ -33,7 +33,9 @@ from ithaca.solver.solution import Solution, best_solution
 from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import NetworkResult
+from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
+from ithaca.workloads.networks.find import network_names
 
 #: For which there may be no time.
 MADE = "all files were made"
@@ -49,7 +51,9 @@ def export(
             help=f"Tool: {' or '.join((', '.join([*TARGETS][:-1]), [*TARGETS][-1]))}.",
         ),
     ],
-    output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
+    output: Annotated[
+        str | Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN
+    ],
     *,
     nearest: Annotated[
         bool,
@@ -106,7 +110,8 @@ def export(
         sizes = ",".join(f"{name}={n}" for name, n in nest.settings.items())
         blocks = "" if nest.sparse is None else f" --block-sparse {nest.sparse}"
         formats = "".join(f" --format {words}" for words in [nest.labels.get("format")] if words)
-        hint = _hint(tool, f"solve {nest.name} -s {sizes}{blocks}{formats}", answer)
+        name = nest.name if nest.name in workload_names() else "WORKLOAD"
+        hint = _hint(tool, f"solve {name} -s {sizes}{blocks}{formats}", answer)
         if answer.best is None:
             raise InputError(
                 f"{answer.source} holds no configuration to export{hint and ' (see --nearest)'}"
@@ -185,9 +190,8 @@ def layer_files(
             refused.setdefault("; ".join(reasons), []).append(part.layer.name)
     if refused:
         each = "; ".join(f"{', '.join(names)}: {reasons}" for reasons, names in refused.items())
-        hint = _hint(
-            tool, f"network {result.network.name} --mode {result.mode}", parts[0][1], " and --layer"
-        )
+        name = result.network.name if result.network.name in network_names() else "NETWORK"
+        hint = _hint(tool, f"network {name} --mode {result.mode}", parts[0][1], " and --layer")
         raise InputError(f"{tool.cannot} some layers: {each}{hint or ' (see --layer)'}")
     chosen = []
     for left, (part, alone) in zip(range(len(parts), 0, -1), parts, strict=True):

@@ -196,6 +196,7 @@ def grid(
         str | Sequence[str] | None,
         Option(
             "--loops",
+            rich_help_panel="Question",
             help="Loops whose factors vary, e.g. i,j; others keep the result's. Default: all.",
         ),
     ] = None,

@@ -76,7 +76,9 @@ def model(
 def programs(
     workload: Workload,
     to: Annotated[str, Option("--to", help=f"Format: {', '.join(FORMATS)}.")],
-    output: Annotated[str | Path, Option("-o", "--output", help="Folder to write."), WRITTEN],
+    output: Annotated[
+        str | Path, Option("-o", "--output", metavar="FOLDER", help="Folder to write."), WRITTEN
+    ],
     *,
     sizes: Sizes = None,
     family: FamilyOptions,

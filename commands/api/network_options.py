@@ -81,7 +81,8 @@ class NetworkOptions:
         str | None,
         Option(
             "--minimise",
-            help="(several arrays) What is minimised: the slowest array, or the total.",
+            metavar="slowest|total",
+            help="(several arrays) Minimise the slowest array, or the total.",
         ),
     ] = None
     fuse: Fuse = False

@@ -91,7 +91,7 @@ LayerPatterns = Annotated[
     Option(
         "--layers",
         metavar="PATTERN",
-        help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*'; may be repeated.",
+        help="Only layers of this name or kernel, e.g. conv2d or 'conv3_*' (repeatable).",
     ),
     REPEATED,
 ]
@@ -182,7 +182,7 @@ class Keeping:
         str | Path | None,
         Option(
             "--results",
-            metavar="DIR",
+            metavar="FOLDER",
             help="Folder that keeps results; those in it are not solved again.",
         ),
     ] = None
@@ -220,7 +220,9 @@ class Keeping:
         if self.results is None:
             for option, value in (("--recheck", recheck), ("--trust-results", self.trust_results)):
                 if value:
-                    raise InputError(f"{option} needs --results DIR, the folder that it speaks of")
+                    raise InputError(
+                        f"{option} needs --results FOLDER, the folder that it speaks of"
+                    )
             yield None
             return
         from ithaca.studies.store import Store, Trust

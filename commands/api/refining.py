@@ -44,9 +44,9 @@ def refine(
         Mapping[str, float | str] | Sequence[str] | None,
         Option(
             "--shares",
-            metavar="NAME=SHARE",
-            help="Shares of evolution, by default "
-            f"{','.join(f'{name}={getattr(PUBLISHED, name)}' for name in NAMES)}.",
+            metavar="NAME=SHARE,...",
+            help="Shares of evolution. Default: "
+            f"{', '.join(f'{name}={getattr(PUBLISHED, name)}' for name in NAMES)}.",
         ),
         REPEATED,
     ] = None,

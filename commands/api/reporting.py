@@ -51,7 +51,7 @@ def report(
     quick: Quick = False,
     time_limit: Annotated[
         float,
-        Option("--time-limit", metavar="S", help="Seconds for what to change first, and the run."),
+        Option("--time-limit", metavar="TIME", help="Time for the whole run: seconds, or 10m, 2h."),
     ] = 60,
     stated: StatedOptions,
 ) -> Wrote:
@@ -72,6 +72,10 @@ def report(
     )
     if distance > FARTHEST:
         raise InputError(f"--around is '{around}'; allowed: at most {FARTHEST}")
+    if Path(output).suffix.lower() in (".png", ".svg", ".pdf"):
+        raise InputError(
+            f"--output is '{output}', a picture; allowed: a page, such as {Path(output).stem}.html"
+        )
     check_writable(output)
     if isinstance(result, str | Path) and Path(output).resolve() == Path(result).resolve():
         raise InputError(f"--output is '{output}', the result itself; allowed: another file")

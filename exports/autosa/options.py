@@ -16,6 +16,7 @@ class AutosaOptions:
         str | None,
         Option(
             "--target",
-            help="Back end, with --to autosa: hls (HLS C, default) or tapa (tasks of TAPA).",
+            metavar="hls|tapa",
+            help="(--to autosa only) Back end: HLS C, or tasks of TAPA. Default: hls.",
         ),
     ] = None

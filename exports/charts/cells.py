@@ -47,6 +47,8 @@ def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
     x: dict[str, Any] = {"field": "x", "type": "nominal", "scale": {"domain": columns}}
     x["axis"] = {"title": chart.x_label, "labelAngle": 0, "labelOverlap": "greedy"}
     x["axis"] |= {"labelSeparation": 6, "labelBound": 4}
+    if all(map(str.isdigit, columns)):
+        x["axis"]["labelExpr"] = short("toNumber(datum.label)", 4)
     y: dict[str, Any] = {"field": "y", "type": "nominal", "scale": {"domain": lines[::-1]}}
     y["axis"] = {"title": chart.y_label or None, "labelOverlap": "greedy", "labelLimit": 154}
     colour = {
@@ -64,6 +66,7 @@ def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
             "gradientLength": 240,
             "tickCount": 4,
             "labelExpr": f"datum.label ? {short('datum.value')} : ''",
+            "labelOverlap": "greedy",
         },
     }
     layers: list[dict[str, Any]] = []

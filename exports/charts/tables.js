@@ -2,7 +2,7 @@
 // Columns sort by a click on their names; tables of many rows have a field that filters them.
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0], rows = [...body.rows];
-  if (rows.length < 3) continue;
+  if (rows.length < 3 || rows.some((row) => !row.cells[0].textContent.trim())) continue; // or in groups
   const worth = (row, at) => {
     const text = row.cells[at].textContent.trim(), number = parseFloat(text.replace(/,/g, "").replace("−", "-"));
     return Number.isNaN(number) ? text : number;

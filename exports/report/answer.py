@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import limit_uses
 from ithaca.results.result_view import ALL
 from ithaca.results.view import Loops, Table
+from ithaca.results.wording import microjoules
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
@@ -161,12 +163,32 @@ def cards(
     note : str
         A remark on the objective.
     """
-    unit = known[objective].unit if objective in known else ""
     more = {n: metrics[n] for n in AT_ONCE if n != objective and metrics.get(n) is not None}
-    return (
-        Card(objective, engineering(value), unit, note),
-        *(Card(name, engineering(own), known[name].unit, "") for name, own in more.items()),
+    units = {name: known[name].unit for name in (objective, *more) if name in known}
+    return tuple(
+        card(name, own, units.get(name, ""), note if name == objective else "")
+        for name, own in {objective: value, **more}.items()
     )
+
+
+def card(name: str, value: Fraction | None, unit: str, note: str = "") -> Card:
+    """A figure at the top; energies are in µJ, as everywhere on the page.
+
+    Parameters
+    ----------
+    name : str
+        The metric, or an expression.
+    value : Fraction or None
+        Its value.
+    unit : str
+        Its unit in the model.
+    note : str, optional
+        A remark.
+    """
+    label = name.replace("off_chip", "off-chip").replace("_", " ")
+    if unit == "pJ":
+        return Card(label, microjoules(value), "µJ", note)
+    return Card(label, engineering(value), unit, note)
 
 
 def answer(best: BestConfiguration, own: Sequence[Block]) -> Section:
@@ -195,6 +217,10 @@ def _metrics(best: BestConfiguration) -> Table:
     )
 
 
+#: Names with a share behind them, such as those of limits and tensors.
+_SHARED = re.compile(r"([^\W\d]\w*) [+−]?\d[\d.]* %")
+
+
 def findings(
     statements: Sequence[str],
     names: Collection[str],
@@ -214,6 +240,7 @@ def findings(
         The heading.
     """
     entries: dict[str, list[str]] = {}
+    names = {*names, *(name for text in statements for name in _SHARED.findall(text))}
     for statement in statements:
         term, _, text = statement.partition(": ")
         entries.setdefault(term, []).append(_sentence(text, names))

@@ -15,8 +15,8 @@ from ithaca.exports.charts.page import placed
 from ithaca.files.numbers import number, percent
 from ithaca.results.view import Fact, Loops, Table, View
 
-#: Most columns of a table that half a page has room for.
-MANY_COLUMNS = 6
+#: Most columns of a table, and most terms, that half a page has room for.
+MANY_COLUMNS, MANY_TERMS = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Statements:
     kind: ClassVar[str] = "statements"
 
     def adding(self, fact: Fact) -> Statements:
-        """The statements and a further fact."""
+        """The statements and a further fact; of the last term, or none, it is said under that."""
         *before, last = self.entries or (("", ()),)
-        if not fact.term:
+        if fact.term in ("", last[0]):
             return Statements((*before, (last[0], (*last[1], fact.text))))
         return Statements((*self.entries, (fact.term, (fact.text,))))
 
@@ -131,12 +131,13 @@ class Section:
 
     @property
     def wide(self) -> bool:
-        """Whether it needs the whole width: it has a drawing, parts that open, or a table of many
-        columns."""
+        """Whether it needs the whole width: it has a drawing, parts that open, long lines, a table
+        of many columns or many statements."""
         drawings = any(not figure.drawn_there for figure in _figures(self.blocks))
         return drawings or any(
-            isinstance(block, Folded)
+            isinstance(block, Folded | Loops)
             or (isinstance(block, Table) and len(block.columns) > MANY_COLUMNS)
+            or (isinstance(block, Statements) and len(block.entries) > MANY_TERMS)
             for block in self.blocks
         )
 

@@ -58,9 +58,9 @@ def network_page(
         findings(statements, result.vocabulary, "What dominates, and what limits it"),
     ]
     sections += _choices(result)
-    text = "Each layer opens: its factors, its array drawn, and what is proven of every design."
+    text = "Each layer opens: what it runs on, drawn, and what is proven of every design."
     arrays = (layer_folded(result, layer, index) for index, layer in enumerate(result.layers))
-    sections.append(Section("arrays", "The array of each layer", (text, *arrays)))
+    sections.append(Section("arrays", "Layer by layer", (text, *arrays)))
     title = f"{result.network.name} on {request.place}"
     proof = None if result.total is None else result.total.certificate
     return rendered(
@@ -92,8 +92,6 @@ def _layers(result: NetworkResult) -> Section:
     )
     linked = replace(table, caption="The layers, one run of each", rows=tuple(rows))
     view[view.index(table)] = linked
-    runs = counted(sum(layer.layer.count for layer in result.layers), "run")
-    view.append(f"{runs} of layers, {result.share.statement}; by {result.method}.")
     chart = chart_figure("layers-chart", layer_bars(result))
     return Section("layers", "The layers", (text, chart, *view_blocks(view)))
 

@@ -112,9 +112,9 @@ def rendered(
 
 
 #: The terms of statements that say what binds, the first that there is; and those that say in
-#: other units which board is best.
+#: other units which board is best, or what more of a limit would buy.
 BINDING = ("Fastest", "Binding", "Dominant", "Best step", "Best")
-PRICED = "Cheapest for its speed: "
+MORE = ("Cheapest for its speed: ", "Worth of limits: ")
 
 
 def binding(statements: Sequence[str]) -> str:
@@ -123,9 +123,10 @@ def binding(statements: Sequence[str]) -> str:
         for at, statement in enumerate(statements):
             if statement.startswith(f"{term}: "):
                 rest = statements[at + 1 :]
-                own = _of_the_first(rest)
-                more = [own] * bool(own) + [text for text in rest if text.startswith(PRICED)]
-                return "; ".join(text.removesuffix(".") for text in (statement, *more)) + "."
+                of_layer = _of_the_first(rest)
+                known = ([text for text in rest if text.startswith(term)] for term in MORE)
+                more = [text for texts in known if len(texts) == 1 for text in texts]
+                return " ".join((statement, *[of_layer] * bool(of_layer), *more))
     return ""
 
 
@@ -156,10 +157,10 @@ def _sections(
     return (
         answer(best, own.answer),
         certificate(best),
+        resources(best),
         findings(statements, best.problem.design.vocabulary),
         *_loops(best),
         *own.costs,
-        resources(best),
         *own.drawing,
         designs(best.result),
         landscape(best, around),

@@ -115,7 +115,7 @@ def test_all_layers_are_exported_or_none(network, tmp_path):
     found = ithaca.network(network, dtype="int8", dataflow="i", include_unbuildable=False)
     with pytest.raises(
         InputError,
-        match=r"AutoSA cannot build some layers: .*less than the 2 lanes.*solve again: ithaca network small --",
+        match=r"AutoSA cannot build some layers: .*less than the 2 lanes.*solve again: ithaca network NETWORK --",
     ):
         ithaca.export(found, "autosa", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -17,6 +17,6 @@ def test_boards_are_said_by_speed_and_price():
     fastest = "Fastest: platform u250, 128,000 runs a second."
     cheapest = "Cheapest for its speed: platform zcu102, 0.02 for 1 run a second."
     statements = ["Best: latency 9 at platform u250 (optimal).", fastest, cheapest]
-    assert binding(statements) == f"{fastest.removesuffix('.')}; {cheapest}"
+    assert binding(statements) == f"{fastest} {cheapest}"
     assert binding(statements[:1]) == statements[0]
     assert binding(["Study: nothing."]) == ""

@@ -260,8 +260,8 @@ def test_commands_say_what_became_of_kept_results(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--recheck", "all"), "--recheck needs --results DIR"),
-        (("--trust-results",), "--trust-results needs --results DIR"),
+        (("--recheck", "all"), "--recheck needs --results FOLDER"),
+        (("--trust-results",), "--trust-results needs --results FOLDER"),
         (
             ("--results", "kept", "--recheck", "0"),
             "--recheck is '0'; allowed: an integer ≥ 1, or all",

@@ -249,6 +249,9 @@ def _read(
             "network", text, package, most, files, more=set(network_names())
         )
     except InputError:
+        if text in workload_names():
+            line = f"network {quoted(text)} is a loop nest; allowed here: a network"
+            raise InputError(f"{line} (`solve` takes it)") from None
         if ending in ("", ".yaml", ".yml", ".json") or not path.is_file():
             raise
         raise refuse(

@@ -58,7 +58,9 @@ def calibrate(
     *,
     platform: Annotated[
         str | Path,
-        Option("--platform", help="The device that was synthesized for, by name or file."),
+        Option(
+            "--platform", metavar="NAME|PATH", help="Platform that the arrays were synthesized for."
+        ),
     ] = "u250",
     total: Annotated[
         Mapping[str, int] | list[str] | None,
@@ -73,7 +75,7 @@ def calibrate(
         str | None,
         Option(
             "--workload",
-            help="Loop nest of all rows, by name, file or statement; default: the column app.",
+            help="Loop nest of all rows, by name, file or statement. Default: the column app.",
         ),
     ] = None,
     dtype: Annotated[

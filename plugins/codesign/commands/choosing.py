@@ -32,7 +32,7 @@ from ithaca.formulations.own_metrics import (
     parse_metrics,
     spelled_out,
 )
-from ithaca.formulations.question_kind import Limits, Metrics
+from ithaca.formulations.question_kind import RARE, Limits, Metrics
 from ithaca.plugins.codesign.commands.study import CodesignStudy, run_codesign_study
 from ithaca.plugins.codesign.formulations.files import find_space, read_space
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
@@ -82,7 +82,13 @@ def codesign(
     *,
     workload: Annotated[
         Workload | Sequence[Workload] | Mapping[Any, float | str] | None,
-        Option("--workload", "-w", metavar="NAME[:WEIGHT]", help="The same by name; repeatable."),
+        Option(
+            "--workload",
+            "-w",
+            metavar="NAME[:WEIGHT]",
+            rich_help_panel=RARE,
+            help="A workload, as an option (repeatable).",
+        ),
         REPEATED,
     ] = None,
     sizes: Annotated[
@@ -130,7 +136,7 @@ def codesign(
     ] = None,
     metric: Metrics = None,
     divisors_only: Annotated[
-        bool, Option("--divisors-only", help="Let factors divide the extents (no padding).")
+        bool, Option("--divisors-only", help="Only factors that divide the extents (no padding).")
     ] = False,
     fuse: Fuse = False,
     vary: Annotated[
@@ -146,14 +152,14 @@ def codesign(
         str,
         Option(
             "--method",
-            help="proof, or a search before it: explained (told step by step), "
+            help="proof alone, or after a search: explained (tells its steps), "
             f"{' or '.join(filter(None, (', '.join(_BLIND[:-1]), _BLIND[-1])))}.",
         ),
     ] = PROOF,
     trials: Annotated[
         int | None,
         Option(
-            "--trials", metavar="N", help=f"Accelerators that --method tries (default {TRIALS})."
+            "--trials", metavar="N", help=f"Accelerators that --method tries. Default: {TRIALS}."
         ),
     ] = None,
     search: SearchOptions,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ithaca.exports.report.answer import Card, findings, verdict
+from ithaca.exports.report.answer import Card, card, findings, verdict
 from ithaca.exports.report.blocks import Block, Section, chart_figure, view_blocks
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import SECTIONS, rendered
-from ithaca.files.numbers import engineering, number
+from ithaca.files.numbers import number
 from ithaca.plugins.codesign.exports.chart import accelerators_chart, energy_chart
 from ithaca.plugins.codesign.results.layers import metric_of
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
@@ -47,10 +47,7 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
     if best is None or len(question.objectives) > 1:
         return (Card("front", number(len(result.front)), "points", ""),) if result.front else ()
     values = {question.objectives[0].text: best.values[0], **best.costs}
-    cards = (
-        Card(name, engineering(value), metric_of(question, name).unit, "")
-        for name, value in values.items()
-    )
+    cards = (card(name, value, metric_of(question, name).unit) for name, value in values.items())
     figures = (
         f"{result.counts.layers:,}",
         "layer problems",

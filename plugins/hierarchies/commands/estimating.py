@@ -38,13 +38,17 @@ def estimate(
     ],
     output: Annotated[
         str | Path | None,
-        Option("-o", "--output", help="File to write; default: ert.yaml beside the architecture."),
+        Option("-o", "--output", help="File to write. Default: ert.yaml beside the architecture."),
         WRITTEN_FILE,
     ] = None,
     *,
     components: Annotated[
         Sequence[str | Path] | None,
-        Option("--components", help="Files or folders with compound classes (repeatable)."),
+        Option(
+            "--components",
+            metavar="PATH",
+            help="Files or folders with compound classes (repeatable).",
+        ),
         REPEATED,
     ] = None,
 ) -> Wrote:

@@ -50,7 +50,9 @@ def timeloop_mapper(
     ] = None,
     output: Annotated[
         str | PathLike[str],
-        Option("-o", "--output", help="Folder for the four files that it writes."),
+        Option(
+            "-o", "--output", metavar="FOLDER", help="Folder for the four files that it writes."
+        ),
         WRITTEN,
     ] = ".",
     search: SearchOptions,

@@ -49,7 +49,7 @@ def map(
     *,
     problem: Annotated[
         str | PathLike[str] | LoopNest | None,
-        Option("--problem", metavar="WORKLOAD", help="The same by name."),
+        Option("--problem", metavar="WORKLOAD", help="The workload, as an option."),
     ] = None,
     problems: Annotated[
         str | PathLike[str] | None,

@@ -98,7 +98,7 @@ class MappingProfile(Profile[M]):
                 if priced:
                     own = "–" if energy is None else rounded(energy / 10**6)
                     row.append(("energy (µJ)", own if first else ""))
-                    row.append(("", share if first else ""))
+                    row.append(("share", share if first else ""))
                 row.append(("cycles", number(metrics[f"{level.name}.cycles"]) if first else ""))
                 rows.append(tuple(row))
                 first = False

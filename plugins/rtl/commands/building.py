@@ -199,7 +199,11 @@ def build(
     *,
     stalls: Annotated[
         int | None,
-        Option("--stalls", help="Run it again with random stalls at every port (seed ≥ 1)."),
+        Option(
+            "--stalls",
+            metavar="N",
+            help="Run it again, with stalls at every port drawn from the seed N, at least 1.",
+        ),
     ] = None,
     vcd: Annotated[
         str | Path | None,
@@ -315,6 +319,10 @@ def _as_generated(place: Path, *, trust: bool) -> Iterator[tuple[Path, tuple[str
 
 def _stated(folder: Path) -> dict[str, HardwareDocument]:
     """The documents of hardware that can be run, by layer; one alone has no name."""
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder; allowed: one that ithaca export --to rtl wrote"
+        )
     where = folder / "expected.json"
     document = validated(ExpectedDocument, parse_json(read_text(where, MAX_BYTES), where), where)
     layers = document.layers or ({} if document.rtl is None else {"": document.rtl})

@@ -73,6 +73,7 @@ def simulate(
         str | None,
         Option(
             "--regime",
+            metavar="rtl|hls",
             help="Timing of modules: rtl, or hls as Vitis HLS schedules loops. "
             "Default: the platform's.",
         ),
@@ -102,6 +103,7 @@ def simulate(
         str | None,
         Option(
             "--sums",
+            metavar="first|last",
             help="When a PE adds the partial sum it receives: first (as AutoSA), or last.",
         ),
     ] = None,

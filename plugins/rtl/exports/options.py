@@ -16,14 +16,17 @@ class HardwareOptions:
         int | None,
         Option(
             "--accumulator",
-            help="(--to rtl only) Accumulator width: 16 or 32 bits. Default: the result's.",
+            metavar="16|32",
+            help="(--to rtl only) Width of the accumulators in bits. Default: the result's.",
         ),
     ] = None
     memory: Annotated[
         str | None,
         Option(
             "--memory",
-            help="Tensors come, with --to rtl, as stream (AXI4-Stream, default) or "
-            "from memory: axi4 (AXI4 masters).",
+            metavar="stream|axi4",
+            rich_help_panel="Question",
+            help="(--to rtl only) How tensors come: as streams (AXI4-Stream), or from memory by "
+            "AXI4 masters. Default: stream.",
         ),
     ] = None

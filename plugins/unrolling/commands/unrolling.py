@@ -253,9 +253,13 @@ def unroll(
             "resources are the limits.",
         ),
     ] = None,
-    tool: Annotated[
+    to: Annotated[
         str | None,
-        Option("--tool", help="finn or hls4ml, where no file says it. Default: finn."),
+        Option(
+            "--to",
+            metavar="finn|hls4ml",
+            help="Tool that builds the pipeline, where no file says it. Default: finn.",
+        ),
     ] = None,
     objective: Annotated[
         str,
@@ -309,8 +313,8 @@ def unroll(
     folding : str or Path, optional
         A file with a folding. Its own multipliers (and block RAM) are the limits unless ``limit``
         states others.
-    tool : str, optional
-        The tool, where no file says it.
+    to : str, optional
+        The tool that builds the pipeline, where no file says it.
     objective : str, optional
         An expression over interval, multipliers and bram18k.
     limit : mapping or sequence of str, optional
@@ -344,13 +348,13 @@ def unroll(
     source, path = _source(network, folding)
     if output is not None and path is None:
         raise InputError("-o needs --folding FILE, the file whose layers it writes")
-    if tool is not None and path is not None:
-        raise InputError(f"--tool does not go with {quoted(str(path))}, which says it")
+    if to is not None and path is not None:
+        raise InputError(f"--to does not go with {quoted(str(path))}, which says it")
     known = find_network(str(source), parse_counts("--sizes", sizes, "image=32"))
     whole = only_layers(known, several(layers))
     rows = weight_layers(whole)
     read = None if path is None else read_folding(path, rows)
-    own_tool = parse_choice("--tool", tool or "finn", TOOLS) if read is None else read.tool
+    own_tool = parse_choice("--to", to or "finn", TOOLS) if read is None else read.tool
     freedoms = freedoms_of(own_tool, rows) if read is None else read.freedoms
     bits = None if weight_bits is None else parse_integer("--weight-bits", weight_bits, least=1)
     for remark in (*whole.remarks, *(() if read is None else read.remarks)):

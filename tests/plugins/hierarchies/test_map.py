@@ -169,7 +169,7 @@ def test_what_binds_is_what_takes_all_cycles(files):
     )
     assert latency == reads
     assert binding.startswith(
-        f"Binding: DRAM reads (mostly Weights), {latency} cycles; of these take "
+        f"Binding: DRAM reads (mostly Weights), {latency} cycles; meanwhile at work: "
     )
     steps = found.best.metrics["computes"] / found.best.metrics["pes"]
     assert f"computation {float(100 * steps / latency):.1f} %" in binding

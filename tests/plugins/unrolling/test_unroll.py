@@ -351,9 +351,7 @@ def test_limits_that_nothing_meets_and_options_that_do_not_go_together(tmp_path)
     assert late.document["status"] == "unknown"
     assert late.failure == "time was over before a folding was found; allow more time"
     assert "-o needs --folding" in refused("unroll", network, "-o", tmp_path / "out.json")
-    assert "--tool is 'vitis'; allowed: finn, hls4ml" in refused(
-        "unroll", network, "--tool", "vitis"
-    )
+    assert "--to is 'vitis'; allowed: finn, hls4ml" in refused("unroll", network, "--to", "vitis")
     assert "calls 'norm', which is not offered here" in refused(
         "unroll", network, "--objective", "norm(interval)"
     )
