@@ -37,6 +37,8 @@ class Interval:
 
     def __mul__(self, other: Any) -> Interval:
         that = as_interval(other)
+        if _nonnegative(self.low) and _nonnegative(that.low):
+            return Interval(self.low * that.low, self.high * that.high)
         corners = (
             self.low * that.low,
             self.low * that.high,
@@ -49,6 +51,8 @@ class Interval:
 
     def __truediv__(self, other: Any) -> Interval:
         that = as_interval(other)
+        if _nonnegative(self.low) and _nonnegative(that.low) and that.low:
+            return Interval(self.low * _reciprocal(that.high), self.high * _reciprocal(that.low))
         if np.any((that.low <= 0) & (that.high >= 0)):
             raise ZeroDivisionError(
                 f"division by the interval [{that.low}, {that.high}], which contains 0"
@@ -60,6 +64,11 @@ class Interval:
 
     def __contains__(self, value: Any) -> bool:
         return bool(self.low <= value <= self.high)
+
+
+def _nonnegative(value: Any) -> bool:
+    """Whether a number is exact and not negative, as most are: then no corners are compared."""
+    return isinstance(value, Fraction | int) and value.numerator >= 0
 
 
 def _reciprocal(value: Any) -> Any:
@@ -87,4 +96,8 @@ def least(*values: Any) -> Any:
 
 def greatest(*values: Any) -> Any:
     """Entrywise largest value of numbers or arrays."""
-    return -least(*(-value for value in values))
+    result = values[0]
+    for value in values[1:]:
+        either_array = isinstance(result, np.ndarray) or isinstance(value, np.ndarray)
+        result = np.maximum(result, value) if either_array else max(result, value)
+    return result

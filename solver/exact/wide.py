@@ -18,8 +18,13 @@ from ithaca.solver.tables.frame import bound_model
 from ithaca.solver.tables.table import CandidateTable, without_dominated
 from ithaca.solver.tables.tree import build_tree
 
-#: Boxes of rows that waste nothing that are searched at most.
-MOST_BOXES = 1 << 21
+#: Boxes that are searched at most for a good configuration: of rows that a guess leaves, and of
+#: those that waste nothing.
+FEW_BOXES, MOST_BOXES = 1 << 18, 1 << 21
+
+#: How many times what bounds every value an optimum is guessed to be at most: where it is, rows of
+#: worse configurations are not even looked at.
+GUESSES = (Fraction(129, 128), Fraction(17, 16))
 
 
 def wide_tables(
@@ -28,9 +33,9 @@ def wide_tables(
     offer: Callable[[Configuration], Fraction | None],
     checkpoint: Callable[[], None],
 ) -> list[CandidateTable] | None:
-    """Tables of the rows that may be part of a configuration no worse than the best among those
-    that waste nothing; None where no axis is wide, columns prove by themselves which rows will do,
-    or nothing is known.
+    """Tables of the rows that may be part of a configuration no worse than a good one, which is
+    found by a guess or among rows that waste nothing; None where no axis is wide, columns prove by
+    themselves which rows will do, or nothing is known.
 
     Parameters
     ----------
@@ -46,11 +51,39 @@ def wide_tables(
     levels = LevelSets(problem, checkpoint)
     if problem.space.entangled or not levels.wide:
         return None
+    keep_freed_memory()
+
+    def improve(rows: list[CandidateTable], boxes: int, top: Fraction | None = None) -> None:
+        """Look among rows for what is better than is known, and no more than a value."""
+        lowered, value = levels.bounds.lowered, least(state.value, top)
+        few = probe(problem, lowered, rows, value, lambda x: least(offer(x), top), checkpoint)
+        if not all(table.count for table in few):
+            return
+        trees = tuple(build_tree(table, checkpoint) for table in few)
+
+        def enough() -> bool:
+            checkpoint()
+            return search.state.boxes > boxes
+
+        search = Search(bound_model(problem, lowered, trees), SolveOptions(rival=top, stop=enough))
+        try:
+            search.run(state.incumbent)
+        finally:
+            state.boxes += search.state.boxes
+            if search.state.incumbent is not None:
+                offer(search.state.incumbent)
+
+    floor = problem.floor
+    for top in () if floor is None else [guess * floor for guess in GUESSES]:
+        if state.value is None or top < state.value:
+            rows = levels.tables(top)
+            if rows is not None:
+                rows = [without_dominated(table) for table in rows]
+                improve(rows, FEW_BOXES, top)
+                if state.value is not None and state.value <= top:
+                    return rows
     if not nearly_proven(problem, state.value) and levels.proves_lean:
         return None
-    keep_freed_memory()
-    lowered = levels.bounds.lowered
-    few: list[CandidateTable] = []
 
     def look_up() -> None:
         checkpoint()  # which may find something better
@@ -59,24 +92,14 @@ def wide_tables(
 
     with suppress(_NearError):
         look_up()
-        rows = replace(levels, checkpoint=look_up).few_rows()
-        few = probe(problem, lowered, rows, state.value, offer, checkpoint)
-    if few and all(table.count for table in few):
-        trees = tuple(build_tree(table, checkpoint) for table in few)
-
-        def enough() -> bool:
-            checkpoint()
-            return search.state.boxes > MOST_BOXES
-
-        search = Search(bound_model(problem, lowered, trees), SolveOptions(stop=enough))
-        try:
-            search.run(state.incumbent)
-        finally:
-            state.boxes += search.state.boxes
-            if search.state.incumbent is not None:
-                offer(search.state.incumbent)
+        improve(replace(levels, checkpoint=look_up).few_rows(), MOST_BOXES)
     tables = None if state.value is None else levels.tables(state.value)
     return None if tables is None else [without_dominated(table) for table in tables]
+
+
+def least(*values: Fraction | None) -> Fraction | None:
+    """The least of values that are known; None where none is."""
+    return min((value for value in values if value is not None), default=None)
 
 
 class _NearError(Exception):

@@ -1,7 +1,9 @@
-"""Bounds made closer by products that are limited."""
+"""Bounds made closer by constraints: by products that are limited, and by products that rules keep
+from being less than others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from ithaca.formulations.algebra.expression import (
@@ -10,12 +12,25 @@ from ithaca.formulations.algebra.expression import (
     Product,
     Sum,
     add,
+    gains_and_losses,
     maximum,
     multiply,
     power,
+    split_coefficient,
 )
 from ithaca.formulations.problem import SymbolicProblem
 from ithaca.solver.tables.relaxation import Relaxation
+
+
+def floors_of(rules: Iterable[Expression]) -> Iterator[tuple[dict[Expression, int], Expression]]:
+    """Products that rules n − c·Π f ≤ 0 keep from being less than n/c, with that. Nothing that is a
+    factor of such a product is part of what another is no less than."""
+    sides = [(needs, *split_coefficient(gains)) for needs, gains in map(gains_and_losses, rules)]
+    of = [(n / c, dict(p.factors)) for n, c, p in sides if c > 0 and isinstance(p, Product)]
+    parts = frozenset[str]().union(*(base.symbols for _, part in of for base in part))
+    for needs, part in of:
+        if needs.symbols and not needs.symbols & parts and min(part.values()) > 0:
+            yield part, needs
 
 
 def with_cuts(symbolic: SymbolicProblem, relaxation: Relaxation) -> Expression:

@@ -33,7 +33,7 @@ from ithaca.solver.options import never
 from ithaca.solver.tables.affordable import affordable_axes
 from ithaca.solver.tables.column import Column, Columns, Rows
 from ithaca.solver.tables.configurations import configurations_of
-from ithaca.solver.tables.cuts import with_cuts
+from ithaca.solver.tables.cuts import floors_of, with_cuts
 from ithaca.solver.tables.granularity import granularity
 from ithaca.solver.tables.kept import keep, recalled
 from ithaca.solver.tables.lowered import LoweredProblem, Signs
@@ -225,6 +225,8 @@ def lower(
     constraints = [*symbolic.constraints, *_rules(problem.space)]
     for expression in (symbolic.objective, *(e for e, _ in constraints)):
         relaxation.check_divisors(expression)
+    rules = floors_of(expression for expression, bound in constraints if bound <= 0)
+    relaxation.floors = [each for each in rules if all(map(relaxation.positive, each[0]))]
     floors = () if instead else problem.floors
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, floors))
     bounds = [objective, *map(relaxation.lower, _constraints(symbolic, problem))]

@@ -42,9 +42,9 @@ LONG = 8192
 #: Fewer entries are evaluated on fresh arrays, which cost less than the care for others.
 FEW = 512
 
-#: Operations on entries after which a program starts the machine, which takes 0.1 s; a call of
+#: Operations on entries after which a program starts the machine, which takes 0.06 s; a call of
 #: NumPy is as much as so many.
-STARTED, CALL = 8 * 10**7, 2000
+STARTED, CALL = 2 * 10**7, 2000
 
 #: The module of the machine.
 MACHINE = "ithaca.solver.tables.machine_code"

@@ -11,7 +11,7 @@ All quantities are positive.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import starmap
 from operator import itemgetter
@@ -66,6 +66,9 @@ class Relaxation(AxisGroups, Signs):
         self.columns: dict[tuple[str, Expression], int] = {}
         #: Statistics of columns that may be negative.
         self.signed: set[str] = set()
+        #: Products, as their factors, all positive, and what each is no less than wherever a rule
+        #: is met.
+        self.floors: list[tuple[dict[Expression, int], Expression]] = []
         #: What bounds depend on beside the expressions: signs of the least values over axes' rows.
         self.signs: dict[tuple[str, Expression], float] = {}
 
@@ -230,6 +233,7 @@ class Relaxation(AxisGroups, Signs):
         bounds += self._inverted(node, compound, upper)
         if not upper:
             bounds += self._without_ceilings(node, compound)
+            bounds += [self.lower(other) for other in self._no_less(node)]
         return (minimum if upper else maximum)(*bounds)
 
     def _distributes(self, base: Expression) -> bool:
@@ -269,6 +273,17 @@ class Relaxation(AxisGroups, Signs):
                     )
                 )
         return looser
+
+    def _no_less(self, node: Product) -> Iterator[Expression]:
+        """Products that one is not less than: a part of it is stated by what a rule wants of it.
+
+        A product that is not negative leaves nothing negative without its positive factors.
+        """
+        factors = dict(node.factors)
+        for part, least_part in self.floors:
+            if all(factors.get(base, 0) >= exponent for base, exponent in part.items()):
+                rest = ((base, e - part.get(base, 0)) for base, e in node.factors)
+                yield multiply(node.coefficient, least_part, *starmap(power, rest))
 
     def _regroup(
         self, node: Product

@@ -280,6 +280,13 @@ def test_bounds_of_boxes_never_exceed_the_configurations_in_them():
         assert np.all(possible | ~feasible)
 
 
+def test_bounds_know_what_rules_want_of_products_of_tile_factors():
+    # sums in fp32 wait for each other: t2_i t2_j >= 8 SIMD, which no row of one loop says
+    solution = solve_exact(mm_problem((64, 64, 64), edition="cycle"))
+    assert solution.certificate.status is Status.OPTIMAL
+    assert solution.certificate.nodes < 10_000  # 50,000 and more without
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_two_engines_prove_the_same_where_rules_span_loops(seed):
     draw = random.Random(seed)

@@ -331,8 +331,8 @@ class Stages:
         return best, True
 
     def _shared_out(self, regions: Sequence[ResourceRange]) -> list[Shares]:
-        """The shares of a plan's stages in the resources: all that is left where some are not
-        solved, else a part of it in proportion to their needs."""
+        """The shares of a plan's stages in the resources: all that is left where that suffices, or
+        some are not solved, else a part of it in proportion to their needs."""
         rooms = []
         for measure, most in enumerate(self._most):
             spare = most - sum(region.least[measure] for region in regions)
@@ -341,7 +341,8 @@ class Stages:
                 for region in regions
                 if region.best is not None
             ]
-            if len(more) < len(regions) or not sum(more):
+            # no part of what suffices: nothing would be left for those that need none
+            if len(more) < len(regions) or sum(more) <= spare:
                 own = [spare] * len(regions)
             else:
                 own = [spare * part // sum(more) for part in more]

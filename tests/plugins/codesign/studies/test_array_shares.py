@@ -10,6 +10,7 @@ import pytest
 from ithaca.formulations.question import Minimise
 from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.proof import Proof
+from ithaca.plugins.codesign.studies.arrays.stages import AtBest, ResourceRange, Stages
 from ithaca.solver.options import SolveOptions
 from tests.plugins.codesign.studies.several_arrays import least, pipelines
 from tests.plugins.codesign.studies.test_several_arrays import drawn
@@ -66,3 +67,12 @@ def test_limits_around_many_shares_equal_enumeration(metric):
 
 def test_bandwidth_around_shares_equals_enumeration():
     assert sum(check_limits(seed, "bandwidth", 3, 4) for seed in (1, 2, 3)) > 4
+
+
+def test_stages_have_all_that_is_left_of_what_suffices():
+    # a part of it by needs would be nothing for one that needs none, again and again
+    search = object.__new__(Stages)
+    search._most = (20, 1000)
+    one = ResourceRange(0, (6, 279), (10, 1000), 161.0, AtBest(Fraction(161), (9, 5), ()))
+    other = ResourceRange(1, (12, 0), (14, 1000), 133.0, AtBest(Fraction(133), (14, 17), ()))
+    assert search._shared_out([one, other]) == [(7, 1000), (12, 721)]
