@@ -89,7 +89,10 @@ class Region:
     def only(self, values: Mapping[str, Collection[int]]) -> Region:
         """The part where some quantities have some of their values, one at least."""
         return Region(
-            tuple(replace(q, values=tuple(values.get(q.name, q.values))) for q in self.quantities)
+            tuple(
+                replace(q, values=tuple(values[q.name])) if q.name in values else q
+                for q in self.quantities
+            )
         )
 
     def split(self, name: str) -> tuple[Region, Region]:

@@ -10,7 +10,7 @@ Owner = TypeVar("Owner")
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
-#: Answers that `latest` keeps at most.
+#: Answers that `latest` keeps by default.
 MOST = 8
 
 
@@ -35,7 +35,7 @@ def remembered(
     return known
 
 
-def latest(owner: object, key: Hashable, answer: Callable[[], Answer]) -> Answer:
+def latest(owner: object, key: Hashable, answer: Callable[[], Answer], most: int = MOST) -> Answer:
     """The answer of a key, computed unless it is among the latest that an object keeps.
 
     Parameters
@@ -46,11 +46,13 @@ def latest(owner: object, key: Hashable, answer: Callable[[], Answer]) -> Answer
         What the answer follows from.
     answer : Callable
         Computes it.
+    most : int, optional
+        How many are kept.
     """
     known: _Latest = vars(owner).setdefault("latest", _Latest())
     own: Answer = known.pop(key) if key in known else answer()
     known[key] = own
-    if len(known) > MOST:
+    if len(known) > most:
         del known[next(iter(known))]
     return own
 

@@ -33,6 +33,7 @@ from ithaca.formulations.algebra.number_systems import (
 )
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.cut import Cut, counted_up
+from ithaca.formulations.remembered import latest
 
 Values = Integers
 
@@ -333,9 +334,7 @@ class Axis:
         known = dict(values)
         waiting = dict(self.definitions)
         while waiting:
-            ready = [
-                name for name, expression in waiting.items() if expression.symbols <= known.keys()
-            ]
+            ready = [name for name, defined in waiting.items() if defined.symbols <= known.keys()]
             for name in ready:
                 known[name] = waiting.pop(name).evaluate(known, NUMPY)
         return {quantity.name: known[quantity.name] for quantity in self.quantities}
@@ -387,9 +386,8 @@ class Space:
     def entangled(self) -> frozenset[str]:
         """The quantities that the other rules across axes speak of: these tie rows together in ways
         that bounds do not show."""
-        return frozenset().union(
-            *(link.symbols for link in self.links if link.relation is not Relation.AT_MOST)
-        )
+        others = (link for link in self.links if link.relation is not Relation.AT_MOST)
+        return frozenset().union(*(link.symbols for link in others))
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
@@ -401,10 +399,13 @@ class Space:
         holds; where one divides by 0, or a number is too large for rows, none does."""
         if values.keys() != self.quantities.keys():
             return False
+
+        def legal(axis: Axis) -> bool:
+            row = tuple(values[name] for name in axis.symbols)
+            return latest(axis, row, lambda: bool(axis.legal(values)), 64)
+
         try:
-            return all(bool(axis.legal(values)) for axis in self.axes) and all(
-                bool(link.holds(values)) for link in self.links
-            )
+            return all(map(legal, self.axes)) and all(bool(x.holds(values)) for x in self.links)
         except (ZeroDivisionError, OverflowError):
             return False
 
@@ -425,11 +426,9 @@ class Space:
     def adopted(self, configuration: Mapping[str, int]) -> Configuration | None:
         """The configuration of the same choices as one of another space; None if that does not make
         them all."""
-        if any(quantity.name not in configuration for quantity in self.free):
-            return None
-        return self.configuration(
-            {quantity.name: configuration[quantity.name] for quantity in self.free}
-        )
+        wanted = [quantity.name for quantity in self.free]
+        missing = any(name not in configuration for name in wanted)
+        return None if missing else self.configuration({n: configuration[n] for n in wanted})
 
     def configuration(self, values: NumbersByName) -> Configuration:
         """The configuration with these values of its free quantities."""
@@ -438,12 +437,13 @@ class Space:
 
 def make_space(axes: Sequence[Axis], links: Sequence[Link]) -> Space:
     """The space of some axes under some rules: each rule within one axis becomes that axis' own."""
-    own: dict[str, list[Link]] = {axis.name: list(axis.links) for axis in axes}
+    own: dict[str, list[Link]] = {axis.name: [] for axis in axes}
     across: list[Link] = []
     for link in links:
         home = next((axis.name for axis in axes if link.symbols <= axis.symbols), None)
         (across if home is None else own[home]).append(link)
-    return Space(tuple(replace(a, links=tuple(own[a.name])) for a in axes), tuple(across))
+    wholes = (replace(a, links=(*a.links, *own[a.name])) if own[a.name] else a for a in axes)
+    return Space(tuple(wholes), tuple(across))
 
 
 def _column(expression: Expression, rows: Mapping[str, Values], count: int) -> Values:

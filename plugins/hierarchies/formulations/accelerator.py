@@ -138,7 +138,7 @@ class HierarchyAccelerator(Accelerator):
         return least_of(layers, self.architecture_with(figures), objective) if layers else None
 
 
-@lru_cache(64)  # layers are asked for one after the other, on the same figures
+@lru_cache(1024)  # layers are asked for one after the other, on the same figures
 def _architecture_with(
     architecture: Architecture, figures: tuple[tuple[str, Fraction], ...]
 ) -> Architecture:

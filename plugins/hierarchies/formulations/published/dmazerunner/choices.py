@@ -3,7 +3,7 @@ columns of what each choice takes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -250,30 +250,35 @@ class ChoiceColumns:
     """Equally long columns by name; those of several groups multiply."""
 
     data: dict[str, Floats]
+    """The columns that are known."""
+    make: Callable[[str], Floats] | None = None
+    """Makes the others, when they are needed."""
 
     def __getitem__(self, name: str) -> Floats:
+        if self.make is not None and name not in self.data:
+            self.data[name] = self.make(name)
         return self.data[name]
 
     def take(self, places: Any) -> ChoiceColumns:
         """The entries of given numbers."""
-        return ChoiceColumns({name: column[places] for name, column in self.data.items()})
+        return ChoiceColumns({}, lambda name: self[name].take(places))
 
     def times(self, other: ChoiceColumns) -> ChoiceColumns:
         """The product with others, entry by entry."""
-        return ChoiceColumns(
-            {name: column * other.data[name] for name, column in self.data.items()}
-        )
+        return ChoiceColumns({}, lambda name: self[name] * other[name])
 
     def by_tensor(self, name: str, tensors: Sequence[str]) -> dict[str, Floats]:
         """The columns of that name of every tensor."""
-        return {tensor: self.data[f"{name}.{tensor}"] for tensor in tensors}
+        return {tensor: self[f"{name}.{tensor}"] for tensor in tensors}
 
     @property
     def least(self) -> ChoiceColumns:
         """The least entry of each, as a column of one."""
-        return ChoiceColumns(
-            {name: column.min(keepdims=True) for name, column in self.data.items()}
-        )
+        return ChoiceColumns({}, lambda name: self[name].min(keepdims=True))
+
+
+#: Columns of one entry that leave others as they are.
+ONES = ChoiceColumns({}, lambda name: np.ones(1))
 
 
 def by_loop(group: InnerChoices, factors: Integers) -> dict[str, Floats]:

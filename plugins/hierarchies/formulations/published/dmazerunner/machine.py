@@ -265,9 +265,14 @@ class StoredLayer:
 
     def product(self, factors: NumbersByName, access: Access | None = None) -> Any:
         """Product of factors of all loops, or of those that index a tensor."""
-        return prod(
-            factors[loop] for loop in self.nest.loops if access is None or access.indexed_by(loop)
-        )
+        loops = self.nest.loops if access is None else self.indexing[access.tensor]
+        return prod([factors[loop] for loop in loops])
+
+    @cached_property
+    def indexing(self) -> Mapping[str, tuple[str, ...]]:
+        """The loops that index each tensor, in the order of the nest."""
+        nest = self.nest
+        return {a.tensor: tuple(filter(a.indexed_by, nest.loops)) for a in nest.accesses}
 
 
 def factors(layer: StoredLayer, values: NumbersByName) -> dict[str, dict[str, Any]]:
@@ -277,7 +282,7 @@ def factors(layer: StoredLayer, values: NumbersByName) -> dict[str, dict[str, An
 
 def covered(at: Mapping[str, NumbersByName], *slots: str) -> dict[str, Any]:
     """Iterations of every loop that its factors in some slots cover."""
-    return {loop: prod(at[slot][loop] for slot in slots) for loop in at[slots[0]]}
+    return {loop: prod([at[slot][loop] for slot in slots]) for loop in at[slots[0]]}
 
 
 def constant(value: int, numbers: NumberSystem) -> Any:

@@ -81,10 +81,10 @@ def reuse(
     one = constant(1, numbers)
     reused, times = {}, {}
     for access in layer.nest.accesses:
-        stays, changes, moved = one, one, 0 * one
+        stays, changes, moved, own = one, one, 0 * one, layer.indexing[access.tensor]
         for loop in reversed(order):
             n = trips[loop]
-            if access.indexed_by(loop):
+            if loop in own:
                 changes = changes * n
                 moved = numbers.maximum(moved, numbers.minimum(n - 1, one))
             else:

@@ -42,6 +42,9 @@ COUNTED = 1 << 9
 #: Outer choices, of all groups or of the first ones, that are looked at for the least of all.
 MOST_OUTER = 1 << 22
 
+#: Outer choices that are looked at first for the least of all.
+FIRST_OUTER = 1 << 11
+
 #: Entries that are looked at together: bounds memory.
 AT_ONCE = 1 << 16
 
@@ -146,7 +149,7 @@ class Tables(ABC):
             if looked > MOST_OUTER or least == costs:
                 return least
             size = free.outer[len(made)]["trips"].size
-            now = max(AT_ONCE // size, 1)
+            now = max(min(max(looked, FIRST_OUTER), AT_ONCE) // size, 1)
             if bounds.size > now:
                 rest = bounds[now:], made[:, now:]
                 heappush(open_, (float(rest[0][0]), next(number), *rest))
@@ -226,23 +229,24 @@ class Tables(ABC):
         """All rows of tiles that fit register files and PEs: the tile of each, and its choice of
         each group."""
         owner, rows = np.arange(tiles.shape[1]), np.zeros((0, tiles.shape[1]), np.int64)
-        columns: ChoiceColumns | None = None
+        held = [f"held.{tensor}" for tensor in self.tensors]
+        most = {"s": self.machine.pes} | {f"s.{t}": count for t, count in self.most_groups.items()}
+        columns = dict.fromkeys((*most, *held), np.ones(owner.size))
         for place, (group, part) in enumerate(zip(self.groups, self.rows, strict=True)):
             poll()
             tile = tiles[place, owner]
             entry, number = ragged(group.counts[tile])
             own = group.first[tile][entry] + number
-            columns = (
-                part.take(own) if columns is None else columns.take(entry).times(part.take(own))
-            )
-            held = sum(columns[f"held.{tensor}"] for tensor in self.tensors)
-            fits = (columns["s"] <= self.machine.pes) & (held <= self.machine.rf_words)
-            for tensor, most in self.most_groups.items():
-                fits &= columns[f"s.{tensor}"] <= most
+            columns = {name: column[entry] * part[name][own] for name, column in columns.items()}
+            fits = sum(columns[name] for name in held) <= self.machine.rf_words
+            for name, count in most.items():
+                fits &= columns[name] <= count
             keep = np.flatnonzero(fits)
-            owner, columns = owner[entry][keep], columns.take(keep)
+            owner, columns = (
+                owner[entry[keep]],
+                {name: column[keep] for name, column in columns.items()},
+            )
             rows = np.concatenate([rows[:, entry[keep]], own[None, keep]])
-        assert columns is not None
         keep = np.flatnonzero(columns["s"] >= self.least_pes)
         return owner[keep], rows[:, keep]
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import product
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.stage import Block, Candidates, Cutoff
 from ithaca.plugins.hierarchies.formulations.corners import Corners
 from ithaca.plugins.hierarchies.formulations.published.dmazerunner.choices import (
+    ONES,
     ChoiceColumns,
     OuterChoices,
     ragged,
@@ -66,6 +68,8 @@ class TilingStage(ABC):
     """In which mappings are priced."""
     _exact: float = EXACT
     """Metrics below this are whole numbers that floats hold."""
+    _energetic = True
+    """Whether bounds need energies."""
 
     def __init__(
         self, problem: Problem, design: TilingDesign, corners: Corners | None = None
@@ -101,18 +105,24 @@ class TilingStage(ABC):
         """The pass of the array over a tile of the PEs, with its costs."""
         return array_pass(self._design.layer, self._design.machine.energies, tile)
 
-    def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:
+    def _sending(self, tiles: ChoiceColumns) -> NumbersByName:
         """A lower bound of what networks carry of tiles."""
-        return sent
+        return tiles.by_tensor("sent", self._tables.tensors)
+
+    def _computing(self, tiles: ChoiceColumns) -> Floats:
+        """Cycles of PEs that share the work of a tile."""
+        shared: Floats = np.ceil(tiles["tile"] / self._design.machine.pes)
+        return np.maximum(shared, tiles["r"])
 
     def _tile_bounds(self, tiles: ChoiceColumns) -> Floats:
         """Bounds of tiles: their register files hold and send no more words than need be, their PEs
         share all work."""
         machine, tensors = self._design.machine, self._tables.tensors
-        trips = np.maximum(np.ceil(tiles["tile"] / machine.pes), tiles["r"])
-        sent, spread = tiles.by_tensor("sent", tensors), tiles.by_tensor("spread", tensors)
-        energy = sending_energy(machine.energies, spread, sent)
-        one_pass = ArrayPass(trips, 0.0, self._sending(spread, sent), energy, 0.0)
+        energy = {}
+        if self._energetic:
+            spread, sent = (tiles.by_tensor(what, tensors) for what in ("spread", "sent"))
+            energy = sending_energy(machine.energies, spread, sent)
+        one_pass = ArrayPass(self._computing(tiles), 0.0, self._sending(tiles), energy, 0.0)
         return self._bounds(one_pass, tiles, {}, {}, [self._tables.least_outer])
 
     def _row_bounds(
@@ -178,37 +188,32 @@ class TilingStage(ABC):
         """Tiles that may hold an improvement, by group, and their bounds; now and then before, a
         bound of them all."""
         tables, machine = self._tables, self._design.machine
-        parts = tables.tiles
+        parts, ones = tables.tiles, dict.fromkeys(machine.limits, 1.0)
         least = [part.least for part in parts]
         every = tables.product(least, np.zeros((len(least), 1), np.int64))
         joined, bounds = np.zeros((0, 1), np.int32), self._tile_bounds(every)
         for place, part in enumerate(parts):
-            rest = least[place + 1 :]
-            count = part["trips"].size
-            step = max(AT_ONCE // count, 1)
+            # its choices, with the least of the groups that come after it
+            own = reduce(ChoiceColumns.times, least[place + 1 :], part)
+            step = max(AT_ONCE // own["trips"].size, 1)
             kept: list[tuple[NDArray[np.int32], Floats]] = []
             for begin in range(0, max(bounds.size, 1), step):
                 outer = joined[:, begin : begin + step]
-                before, own = (
-                    np.repeat(np.arange(outer.shape[1]), count),
-                    np.tile(np.arange(count), outer.shape[1]),
+                before = tables.product(parts[:place], outer) if place else ONES
+                words = sum(
+                    np.multiply.outer(before[name], own[name])
+                    for name in (f"sent.{tensor}" for tensor in tables.tensors)
                 )
-                columns = part.take(own)
-                if place:
-                    columns = columns.times(tables.product(parts[:place], outer).take(before))
-                for other in rest:
-                    columns = columns.times(other)
-                words = sum(columns[f"sent.{tensor}"] for tensor in tables.tensors)
-                fits = np.flatnonzero(words <= machine.banks * machine.bank_words)
-                bound = self._tile_bounds(columns.take(fits))
-                keep = np.flatnonzero(bound < least_double(cutoff()))
-                fits = fits[keep]
-                kept.append(
-                    (
-                        np.concatenate([outer[:, before[fits]], own[None, fits].astype(np.int32)]),
-                        bound[keep],
-                    )
-                )
+                first, second = np.nonzero(words <= machine.banks * machine.bank_words)
+                columns, limit = before.take(first).times(own.take(second)), least_double(cutoff())
+                cycles = columns["trips"] * self._computing(columns)
+                alone = self._corners.least({**ones, "latency": cycles}, machine.limits)
+                near = np.flatnonzero(np.broadcast_to(alone < limit, cycles.shape))
+                bound = self._tile_bounds(columns.take(near))
+                keep = np.flatnonzero(bound < limit)
+                near = near[keep]
+                made = outer[:, first[near]], second[None, near].astype(np.int32)
+                kept.append((np.concatenate(made), bound[keep]))
                 yield float(bounds.min(initial=inf))
             joined = np.concatenate([places for places, _ in kept], axis=1)
             bounds = np.concatenate([bound for _, bound in kept])

@@ -160,7 +160,7 @@ def changes(spm: Reuse, dram: Reuse, tensor: str, numbers: NumberSystem) -> Any:
     return (1 - moves) * dram.times[tensor] + moves * spm.times[tensor] * dram.trips
 
 
-def costs(
+def cycles(
     layer: StoredLayer,
     machine: NetworkMachine,
     tile: ArrayPass,
@@ -168,10 +168,10 @@ def costs(
     changed: NumbersByName,
     distinct: Any,
     words: Any,
-    computed: Any,
     numbers: NumberSystem,
 ) -> MetricsAndParts:
-    """Cycles and energy of the whole run, in whole cycles and pJ.
+    """Whole cycles of the whole run: of the PEs, the slowest network, the DMA, and the largest of
+    these; and by part.
 
     Parameters
     ----------
@@ -189,16 +189,8 @@ def costs(
         Tiles of the output that come for the first time, and need not be read.
     words : number
         Words that the DMA moves.
-    computed : number
-        Energy of all multiply-accumulates, in units of 1 / grain pJ.
     numbers : NumberSystem
         The number system.
-
-    Returns
-    -------
-    tuple of dict
-        Cycles of the PEs, the slowest network, the DMA, and the largest of these, and energy; and
-        by part.
     """
     output, width = layer.nest.output.tensor, numbers.number(Fraction(machine.network.width))
     counts = {
@@ -214,22 +206,53 @@ def costs(
     top, bottom = machine.bandwidth.numerator, machine.bandwidth.denominator
     moved = numbers.ceil_div(words * bottom, numbers.number(Fraction(top)))
     latency = numbers.maximum(computing, sending, moved)
-    energies = machine.energies
-    times = {**changed, output: 2 * changed[output] - distinct}
-    scratchpad = {f"{SPM} {tensor}": tile.energy[tensor] * n for tensor, n in times.items()}
-    scratchpad[f"{SPM} {output}"] = scratchpad[f"{SPM} {output}"] + tile.reducing * changed[output]
-    off_chip = words * energies.units(energies.dram)
-    energy = whole_energy(energies, computed, sum(scratchpad.values()) + off_chip, numbers)
     totals = {
         "latency": latency,
-        "energy": energy,
-        "edp": energy * latency,
         "compute_cycles": computing,
         "network_cycles": sending,
         "dma_cycles": moved,
     }
-    parts = {"computing": computing, "DMA": moved, RF: computed, DRAM: off_chip}
-    return totals, {**parts, **each, **scratchpad, "latency": latency, "energy": energy}
+    return totals, {"computing": computing, "DMA": moved, **each, "latency": latency}
+
+
+def energy(
+    layer: StoredLayer,
+    machine: NetworkMachine,
+    tile: ArrayPass,
+    changed: NumbersByName,
+    distinct: Any,
+    words: Any,
+    computed: Any,
+    numbers: NumberSystem,
+) -> NumbersByName:
+    """Energy of the whole run, in whole pJ, and its parts in units of 1 / grain pJ.
+
+    Parameters
+    ----------
+    layer : StoredLayer
+        Says which tensor is the output.
+    machine : NetworkMachine
+        Energies of accesses.
+    tile : ArrayPass
+        A pass over a tile of the PEs.
+    changed : Mapping of str to number
+        How often tiles of each tensor change.
+    distinct : number
+        Tiles of the output that come for the first time, and need not be read.
+    words : number
+        Words that the DMA moves.
+    computed : number
+        Energy of all multiply-accumulates, in units of 1 / grain pJ.
+    numbers : NumberSystem
+        The number system.
+    """
+    output, energies = layer.nest.output.tensor, machine.energies
+    times = {**changed, output: 2 * changed[output] - distinct}
+    scratchpad = {f"{SPM} {tensor}": tile.energy[tensor] * n for tensor, n in times.items()}
+    scratchpad[f"{SPM} {output}"] = scratchpad[f"{SPM} {output}"] + tile.reducing * changed[output]
+    off_chip = words * energies.units(energies.dram)
+    whole = whole_energy(energies, computed, sum(scratchpad.values()) + off_chip, numbers)
+    return {RF: computed, DRAM: off_chip, **scratchpad, "energy": whole}
 
 
 def used(
@@ -291,18 +314,11 @@ def pricing(
         moved = words_moved(layer, words, dram, sums)
         changed = {tensor: changes(spm, dram, tensor, numbers) for tensor in words}
         off_chip = sum(moved.values())
-        totals, parts = costs(
-            layer,
-            machine,
-            on_array,
-            spm.trips * dram.trips,
-            changed,
-            distinct,
-            off_chip,
-            computed,
-            numbers,
-        )
+        run = layer, machine, on_array
+        totals, parts = cycles(*run, spm.trips * dram.trips, changed, distinct, off_chip, numbers)
+        spent = energy(*run, changed, distinct, off_chip, computed, numbers)
+        totals = {**totals, "energy": spent["energy"], "edp": spent["energy"] * totals["latency"]}
         of_words = {f"DMA {tensor}": each for tensor, each in moved.items()}
-        return {**totals, "dram_words": off_chip, **taken}, {**parts, **of_words}
+        return {**totals, "dram_words": off_chip, **taken}, {**parts, **spent, **of_words}
 
     return price

@@ -38,7 +38,8 @@ from ithaca.plugins.hierarchies.formulations.published.dmazerunner.tiling_stage 
 from ithaca.plugins.hierarchies.formulations.published.explainable.model import (
     NetworkMachine,
     carrying,
-    costs,
+    cycles,
+    energy,
     grouped,
     networks,
 )
@@ -169,6 +170,7 @@ class ExplainableStage(TilingStage):
         machine = design.machine  # what is divided has fewer digits than a double
         divisors = machine.network.width, machine.bandwidth.numerator, machine.energies.grain
         self._exact = EXACT / (4 * max(divisors))
+        self._energetic = bool({"energy", "edp"} & problem.used_metrics)
         super().__init__(problem, design, Corners(problem, self._exact))
 
     @property
@@ -185,10 +187,10 @@ class ExplainableStage(TilingStage):
     def _pass(self, tile: ArrayTile) -> ArrayPass:
         return carrying(self._design.layer, self._design.machine, tile, WHOLE)
 
-    def _sending(self, copies: NumbersByName, sent: NumbersByName) -> NumbersByName:
+    def _sending(self, tiles: ChoiceColumns) -> NumbersByName:
         network, bits = self._design.machine.network, self._design.machine.word_bits
         return {
-            name: np.ceil(copies[tensor] / network.links(name)) * bits
+            name: np.ceil(tiles[f"spread.{tensor}"] / network.links(name)) * bits
             for name, tensor in networks(self._design.layer).items()
         }
 
@@ -209,24 +211,17 @@ class ExplainableStage(TilingStage):
         own, trips = tiles.by_tensor("own", tensors), tiles["trips"]
         lowest, high = np.full(trips.shape, inf), {**machine.limits, **high}
         shared = np.ceil(tiles["whole"] / machine.pes)
-        computed = tiles["whole"] * operation(machine.energies)
+        sums, run = own[layer.nest.output.tensor], (layer, machine, one_pass)
         for a in tensors:
             changed = {tensor: own[tensor] if tensor == a else trips for tensor in tensors}
-            least, _ = costs(
-                layer,
-                machine,
-                one_pass,
-                trips,
-                changed,
-                own[layer.nest.output.tensor],
-                words,
-                computed,
-                WHOLE,
-            )
+            least = {**cycles(*run, trips, changed, sums, words, WHOLE)[0]}
             least["compute_cycles"] = np.maximum(least["compute_cycles"], shared)
             least["network_cycles"] = np.maximum(least["network_cycles"], self._carried)
             least["latency"] = np.maximum(least["latency"], np.maximum(shared, self._carried))
-            least["edp"] = least["energy"] * least["latency"]
+            if self._energetic:
+                computed = tiles["whole"] * operation(machine.energies)
+                spent = energy(*run, changed, sums, words, computed, WHOLE)["energy"]
+                least |= {"energy": spent, "edp": spent * least["latency"]}
             corner = {**dict.fromkeys(machine.limits, 1.0), **low, **least, "dram_words": words}
             lowest = np.minimum(lowest, self._corners.least(corner, high))
         return lowest
