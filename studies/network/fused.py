@@ -30,6 +30,7 @@ from ithaca.studies.network.products import factors_of, with_products
 from ithaca.studies.network.result import PER_LAYER, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import require_sum, total
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, LayerRun, Network
 
 #: What came of every variant.
