@@ -97,7 +97,7 @@ def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
     layer, answer = result.layer, result.answer
     best = None
     if answer.configuration is not None:
-        best = configuration_fields(answer.problem, answer.configuration) | own.best_fields(answer)
+        best = configuration_fields(answer.problem, answer.configuration)
     return {
         "name": layer.name,
         "count": layer.count,
