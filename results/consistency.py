@@ -15,14 +15,13 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.runs import as_it_runs
 from ithaca.studies.best import over_all
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.chains import RunChain, Variant
 from ithaca.studies.network.fused import chained, passed_tiles, variant_of
 from ithaca.studies.network.layers import SolvedLayer, shared_designs
 from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.products import factors_of, taken_together
-from ithaca.studies.network.result import PER_LAYER, Fusing, NetworkResult, Total
+from ithaca.studies.network.result import ARRAY_MODES, PER_LAYER, Fusing, NetworkResult, Total
 from ithaca.studies.network.totals import adds_up, best_total, total
 from ithaca.workloads.networks.network import LayerRun
 

@@ -55,15 +55,7 @@ def network_document(result: NetworkResult) -> dict[str, Any]:
             "omissions": list(network.unsupported),
             "order": [] if fusing is None else list(network.order),
             "run": network.run,
-            "parts": [
-                {
-                    "name": part.name,
-                    "runs": part.runs,
-                    "parameters": dict(part.parameters),
-                    "run": part.run,
-                }
-                for part in network.parts
-            ],
+            "parts": list(network.parts),
         },
         "platform": platform_fields(request.place, request.limits),
         "objective": request.objective.text,
@@ -97,7 +89,7 @@ def _layer(result: LayerResult, own: ModuleType) -> dict[str, Any]:
     layer, answer = result.layer, result.answer
     best = None
     if answer.configuration is not None:
-        best = configuration_fields(answer.problem, answer.configuration) | own.best_fields(answer)
+        best = configuration_fields(answer.problem, answer.configuration)
     return {
         "name": layer.name,
         "count": layer.count,

@@ -16,9 +16,8 @@ from ithaca.solver.certificate import Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.reasons import CONTRADICTION
 from ithaca.solver.runs import none_by_form, own_run
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.result import LayerResult, NetworkResult
+from ithaca.studies.network.result import ARRAY_MODES, LayerResult, NetworkResult
 from ithaca.workloads.formats import network_formats
 
 #: The layers that take most and together at least this part of the whole are explained one by one.

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, quoted
+from ithaca.formulations.data_models import PAIRS, built
 from ithaca.formulations.documents import Document, Number, Text
 from ithaca.formulations.problem import Objective, Problem, read_objective
 from ithaca.results.files import read_shortfalls, read_solution
@@ -43,10 +44,6 @@ class OmissionDocument(Document):
     kind: Annotated[OmissionKind, Field(strict=False)]
     operations: Annotated[int, Field(ge=0)] | None = None
 
-    def omission(self) -> Omission:
-        """The omission that the fields state."""
-        return Omission(self.operator, self.count, self.kind, operations=self.operations)
-
 
 class LayerRunDocument(Document):
     """A layer of the network's own, where it runs."""
@@ -72,13 +69,8 @@ class PartDocument(Document):
 
     name: Text
     runs: Count
-    parameters: dict[str, int] = Field(default_factory=dict)
+    parameters: Annotated[dict[str, int], PAIRS] = Field(default_factory=dict)
     run: RunPart | None = None
-
-    def part(self) -> Part:
-        """The part that the fields state."""
-        own = None if self.run is None else Run(**dict(self.run))
-        return Part(self.name, self.runs, tuple(self.parameters.items()), own)
 
 
 class NetworkPart(Document):
@@ -94,7 +86,7 @@ class NetworkPart(Document):
     def network(self, results: Iterable[LayerResult | LayerFront]) -> Network:
         """The network, of these layers. Raises `InputError` if the order has others."""
         layers = tuple(result.layer for result in results)
-        omissions = tuple(each.omission() for each in self.omissions)
+        omissions = tuple(built(Omission, each) for each in self.omissions)
         parameters = tuple(self.parameters.items())
         nests = {source: layer.nest for layer in layers for source in layer.sources}
         for run in self.order:
@@ -106,15 +98,14 @@ class NetworkPart(Document):
         order = tuple(
             LayerRun(run.source, nests[run.source], run.count, run.follows) for run in self.order
         )
-        own = None if self.run is None else Run(**dict(self.run))
         return Network(
             self.name,
             layers,
             unsupported=omissions,
             parameters=parameters,
             order=order,
-            run=own,
-            parts=tuple(each.part() for each in self.parts),
+            run=None if self.run is None else built(Run, self.run),
+            parts=tuple(built(Part, each) for each in self.parts),
         )
 
 

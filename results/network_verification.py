@@ -18,11 +18,10 @@ from ithaca.files.numbers import counted, number
 from ithaca.results.verification import same_shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import claimed, repeat, time_for, verify
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.layers import SHARED_DATAFLOW
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.result import Fusing, LayerResult, NetworkResult, Total
+from ithaca.studies.network.result import ARRAY_MODES, Fusing, LayerResult, NetworkResult, Total
 from ithaca.studies.network.runner import RunOptions
 from ithaca.studies.network.totals import adds_up
 from ithaca.studies.runs import simulated_again

@@ -50,9 +50,9 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front, FrontPoint, check_objectives
 from ithaca.studies.grid import StudyAxis, indices
 from ithaca.studies.marginal import Marginal, raisable_limits
+from ithaca.studies.points import places_text, study_title
 from ithaca.studies.prover import ProofStep
 from ithaca.studies.region import Bound, undominated
-from ithaca.studies.titles import places_text, study_title
 from ithaca.studies.whatif import Study, StudyPoint
 
 

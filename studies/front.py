@@ -41,12 +41,11 @@ from ithaca.solver.progress import Progress
 from ithaca.solver.runs import none_by_form, not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.studies.best import all_shortfalls
-from ithaca.studies.points import PointAnswer
+from ithaca.studies.points import PointAnswer, study_title
 from ithaca.studies.prover import Candidate, ProofStep, Prover, UnfinishedError
 from ithaca.studies.region import Bound, Region, Vector, split
 from ithaca.studies.scale import EquivalentObjective, check_distinct, equivalent_objective
 from ithaca.studies.store import Store
-from ithaca.studies.titles import study_title
 
 #: Most objectives of a front: its points, and the boxes between them, grow with their number's
 #: power.

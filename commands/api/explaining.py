@@ -46,8 +46,7 @@ from ithaca.solver.runs import not_run
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.marginal import raisable_limits
-from ithaca.studies.network.answer import NetworksAnswer
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.result import NetworkResult, NetworksAnswer
 from ithaca.studies.points import PointAnswer
 
 

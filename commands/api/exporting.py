@@ -30,9 +30,8 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
-from ithaca.studies.network.answer import NetworksAnswer
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.result import NetworkResult, NetworksAnswer
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import network_names

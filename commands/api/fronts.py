@@ -21,7 +21,7 @@ from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.problem import Objective
 from ithaca.studies.front import Front, check_objectives, pareto_front
 from ithaca.studies.network.front import NetworkFront
-from ithaca.studies.titles import stated_terms
+from ithaca.studies.points import stated_terms
 from ithaca.workloads.networks.find import is_network
 
 T = TypeVar("T")

@@ -8,10 +8,17 @@ from typing import Annotated
 from typer import Argument
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.opening import Opened, answer_of, read_answer
+from ithaca.commands.api.opening import answer_of, read_answer
 from ithaca.commands.api.options import LayerName
 from ithaca.files.answer import Answer
 from ithaca.files.reading import read_document
+from ithaca.solver.result import Result
+from ithaca.studies.front import Front
+from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.whatif import Study
+
+#: Answers with configurations.
+Opened = Result | NetworkResult | Front | Study
 
 
 @public

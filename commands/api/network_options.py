@@ -16,10 +16,10 @@ from ithaca.files.messages import quoted
 from ithaca.files.words import parse_choice, parse_integer, several
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Minimise, Question
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.modes import MODES
 from ithaca.studies.network.modes import mode as find_mode
 from ithaca.studies.network.problems import only_layers
+from ithaca.studies.network.result import ARRAY_MODES
 from ithaca.workloads.formats import FormatWords, network_with_formats
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network

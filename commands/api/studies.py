@@ -31,7 +31,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Question
 from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.study import NetworkStudy
-from ithaca.studies.titles import places_text, stated_terms, study_title
+from ithaca.studies.points import places_text, stated_terms, study_title
 from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import is_network

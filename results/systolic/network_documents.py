@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -21,7 +22,7 @@ from ithaca.formulations.schema import NestDocument, PlatformDocument
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.channels import beside
 from ithaca.formulations.systolic.dataflows import dataflows
-from ithaca.formulations.systolic.design import SpaceOptions, Spans, SystolicDesign, fixed, systolic
+from ithaca.formulations.systolic.design import SpaceOptions, fixed, systolic
 from ithaca.formulations.systolic.documents import (
     ArrayDesignDocument,
     DesignSpaceDocument,
@@ -74,34 +75,11 @@ class PartitionDocument(Document):
     shares: dict[Literal["dsp", "bram18k", "bandwidth"], Positive] = Field(default_factory=dict)
 
 
-class PhysicalDocument(Document):
-    """The parts of the array that were fixed."""
-
-    lanes: dict[str, int]
-    simd: int | None
-    packs: dict[str, int]
-    ports: dict[str, int] = Field(default_factory=dict)
-    buffers: dict[str, int]
-    idle_lanes: int
-
-    def hardware(self, design: SystolicDesign) -> Spans:
-        """The values of the design's hardware quantities."""
-        values = {quantities.lanes(loop).name: lanes for loop, lanes in self.lanes.items()}
-        if self.simd is not None:
-            values[quantities.t2(design.array.simd_loop).name] = self.simd
-        values |= {quantities.pack(group).name: pack for group, pack in self.packs.items()}
-        values |= {quantities.ports(group).name: number for group, number in self.ports.items()}
-        return fixed(
-            values | {quantities.buffer(name).name: words for name, words in self.buffers.items()}
-        )
-
-
 class BestDocument(ArrayDesignDocument):
     """The run of a layer."""
 
     tiling: TileFactorsDocument
     metrics: dict[str, Any]
-    physical: PhysicalDocument | None = None
 
 
 class DesignDocument(ArrayDesignDocument):
@@ -159,7 +137,7 @@ class ArrayDocument(Document):
     value: Number | None
     certificate: ProofDocument
     resources: dict[str, Number]
-    parameters: dict[str, int]
+    parameters: dict[str, Count]
 
 
 class NetworkResultDocument(NetworkHead):
@@ -226,19 +204,6 @@ def layer_fields(result: LayerResult) -> dict[str, Any]:
     }
 
 
-def best_fields(solution: Solution) -> dict[str, Any]:
-    """The given physical factors of the array, which documents state beside tiling and metrics."""
-    parts: dict[str, Any] = {"lanes": {}, "simd": None, "packs": {}, "ports": {}, "buffers": {}}
-    for name, value in systolic(solution.problem).fixed_hardware.items():
-        kind, _, owner = name.partition(".")
-        if owner:
-            parts[kind if kind in ("lanes", "ports") else f"{kind}s"][owner] = value
-        else:
-            parts[kind] = value
-    physical = {**parts, "idle_lanes": max(parts["lanes"].values())} if parts["lanes"] else None
-    return {"physical": physical}
-
-
 def _shared(part: SharedDesign | ArrayResult) -> dict[str, Any]:
     own = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
     del own["total"]
@@ -276,7 +241,10 @@ def result(read: NetworkResultDocument) -> NetworkResult:
             f"arrays are {len(read.arrays)}, but space.ports.channels is {has}; allowed: a channel "
             "for each"
         )
-    layers = read_layers(read.layers, lambda layer: _read_layer(layer, own))
+    parameters = {place: array.parameters for place, array in enumerate(read.arrays)}
+    layers = read_layers(
+        read.layers, lambda layer: _read_layer(layer, own, parameters.get(layer.array, {}))
+    )
     return read_result(
         read,
         request,
@@ -288,7 +256,9 @@ def result(read: NetworkResultDocument) -> NetworkResult:
     )
 
 
-def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
+def _read_layer(
+    read: LayerDocument, request: ArrayQuestion, hardware: Mapping[str, int]
+) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
     request = request.of(layer.nest)
     setting = ArraySetting(
@@ -309,15 +279,16 @@ def _read_layer(read: LayerDocument, request: ArrayQuestion) -> LayerResult:
     )
     if read.best is not None:
         chosen, tiling = problem(read.best), read.best.tiling
-        if (physical := read.best.physical) is not None:
-            own, hardware = systolic(chosen), physical.hardware(systolic(chosen))
-            buffers = [quantities.buffer(name).name for name in own.buffers]
+        if hardware:
+            own = systolic(chosen)
+            buffers = [quantities.buffer(buffer).name for buffer in own.buffers]
             known = [q for q in (*own.space.quantities, *buffers) if not q.startswith("t1.")]
-            for name, _ in hardware:
-                if name not in known:
-                    what = f"best.physical has {quoted(name)}"
-                    raise InputError(f"{what}; allowed: {', '.join(known)}")
-            chosen = chosen.with_design(hardware=hardware)
+            names = {"simd": quantities.t2(own.array.simd_loop).name}
+            values = {names.get(name, name): value for name, value in hardware.items()}
+            if unknown := min(values.keys() - known, default=None):
+                at = f"arrays[{read.array}].parameters has {quoted(unknown)}"
+                raise InputError(f"{at}; allowed: simd, {', '.join(known)}")
+            chosen = chosen.with_design(hardware=fixed(values))
     else:
         anything = ArrayDesignDocument(
             dataflow=list(dataflows(layer.nest)[0]),

@@ -16,8 +16,7 @@ from ithaca.results.systolic.result_view import target_text
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.array_modes import ARRAY_MODES
-from ithaca.studies.network.result import ArrayResult, NetworkResult, SharedDesign
+from ithaca.studies.network.result import ARRAY_MODES, ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.nest import footprints
 
 #: What the words of a network's answer mean.

@@ -25,10 +25,9 @@ from ithaca.solver.progress import Progress
 from ithaca.studies.front import Front, FrontReport, pareto_front
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
 from ithaca.studies.network.totals import ADDITIVE, adds_up
-from ithaca.studies.points import PointAnswer
+from ithaca.studies.points import PointAnswer, stated_terms
 from ithaca.studies.region import Labelled, undominated
 from ithaca.studies.store import Store
-from ithaca.studies.titles import stated_terms
 from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Layer, Network, share_of
 from ithaca.workloads.networks.share import Share

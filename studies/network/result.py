@@ -1,17 +1,19 @@
-"""The answer of `ithaca.network`, whatever the mode."""
+"""The answer of `ithaca.network`, whatever the mode; answers that hold such."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.formulations.design import Metric, design_name
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
@@ -20,9 +22,23 @@ from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.workloads.networks.network import Layer, Network, Part, share_of
 from ithaca.workloads.networks.share import Share
+
+
+@dataclass(frozen=True)
+class ArrayMode:
+    """A mode whose layers share arrays. It is one search over all of them: there are no problems
+    to share out, or to keep one by one."""
+
+    several: bool
+    """Whether there may be more than one array."""
+    counted: tuple[str, str]
+    """The things that the search counts, and their meaning."""
+
+
+#: By the name of the mode.
+ARRAY_MODES: Registry[ArrayMode] = Registry("array modes")
 
 #: The mode in which a layer's answer is the best of its designs; in others it is what layers share.
 PER_LAYER = "per-layer"
@@ -389,3 +405,35 @@ class NetworkResult(StudyAnswer):
         """Draw what each layer takes, as a chart and to a file like other answers, alone or
         against other results of the network."""
         return self.drawn(self.made("chart", *compare), path)
+
+
+class NetworksAnswer(StudyAnswer):
+    """The base of answers that are layers of several workloads on one thing that was chosen.
+
+    Later layers make of each kind its ``checks``, ``explanation``, ``page`` and ``exported`` files.
+    """
+
+    what: ClassVar[str]
+    """The kind for messages, such as ``a network``."""
+    source: str
+    """The file it was read from, for messages."""
+
+    @property
+    @abstractmethod
+    def networks(self) -> tuple[NetworkResult, ...]:
+        """The layers of every workload, as `ithaca.network` answers."""
+
+    @abstractmethod
+    def network_of(self, layer: str | None) -> NetworkResult:
+        """The workload that has a layer; without one the first. Raises `InputError` if there is
+        none."""
+
+    @property
+    @abstractmethod
+    def share(self) -> Share:
+        """The share of all workloads' multiply-accumulates that the layers are."""
+
+    @property
+    @abstractmethod
+    def complete(self) -> bool:
+        """Whether everything is proven, and nothing that multiplies is left out."""

@@ -17,13 +17,11 @@ from ithaca.solver.certificate import OWN
 from ithaca.solver.options import Budget
 from ithaca.studies.grid import Cell, Index, StudyAxis, indices, visits
 from ithaca.studies.marginal import Marginal, distinct_limits, raisable_limits, raised_limit
-from ithaca.studies.network.array_modes import ARRAY_MODES
 from ithaca.studies.network.asking import NetworkQuestion
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.result import ARRAY_MODES, NetworkResult
 from ithaca.studies.network.runner import NetworkProgress, RunOptions
-from ithaca.studies.points import GridAnswer
+from ithaca.studies.points import GridAnswer, places_text
 from ithaca.studies.store import Shared
-from ithaca.studies.titles import places_text
 from ithaca.workloads.formats import network_formats
 
 #: The axis of devices, of which prices may be stated.

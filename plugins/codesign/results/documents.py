@@ -23,6 +23,7 @@ from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import number
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.data_models import built
 from ithaca.formulations.documents import Document, Number, Positive, Text
 from ithaca.formulations.families import FAMILIES, choice_of, family_of
 from ithaca.formulations.family import Family
@@ -48,6 +49,7 @@ from ithaca.solver.documents import ProofDocument
 from ithaca.solver.solution import Solution
 from ithaca.studies.region import dominates
 from ithaca.workloads.library import workload_document
+from ithaca.workloads.networks.network import Omission
 
 
 class CodesignLayerDocument(Document):
@@ -69,7 +71,7 @@ class CodesignWorkloadDocument(Document):
 
     def works(self) -> list[Work]:
         """The layers of the workload. Raises `InputError` if a nest is none."""
-        layers, omitted = [], tuple(each.omission() for each in self.omissions)
+        layers, omitted = [], tuple(built(Omission, each) for each in self.omissions)
         for layer in self.layers:
             stored = tuple((tensor, tuple(sizes)) for tensor, sizes in layer.memory.items())
             layers.append(

@@ -22,8 +22,7 @@ from ithaca.solver.reasons import explain
 from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.answer import NetworksAnswer
-from ithaca.studies.network.result import NetworkResult
+from ithaca.studies.network.result import NetworkResult, NetworksAnswer
 from ithaca.workloads.networks.share import Share
 
 

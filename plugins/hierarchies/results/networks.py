@@ -47,7 +47,6 @@ from ithaca.results.network_parts import (
     read_result,
 )
 from ithaca.solver.documents import ProofDocument, ShortfallDocument
-from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import LayerResult, NetworkResult
 from ithaca.workloads.networks.network import Layer
 
@@ -140,11 +139,6 @@ def fields(result: NetworkResult) -> dict[str, Any]:
 def total_fields(result: NetworkResult) -> dict[str, Any]:
     """The energy of all runs, and how much of the multipliers works."""
     return {"energy": result.sum_of("energy"), "utilisation": result.efficiency}
-
-
-def best_fields(solution: Solution) -> dict[str, Any]:
-    """No fields beside tiling and metrics."""
-    return {}
 
 
 def layer_fields(result: LayerResult) -> dict[str, Any]:
