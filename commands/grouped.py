@@ -142,7 +142,9 @@ class GroupedCommand(TyperCommand):
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
                 spelled = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
-                groups[_heading(parameter)].append((_TYPE.sub("", spelled), text.replace("-", _KEPT)))
+                groups[_heading(parameter)].append(
+                    (_TYPE.sub("", spelled), text.replace("-", _KEPT))
+                )
         hidden = groups.keys() - FIRST if many else set()
         for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):
