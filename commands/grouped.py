@@ -127,10 +127,10 @@ class GroupedCommand(TyperCommand):
                 option = "limit"
             elif not value:
                 raise
-            said = " ".join(str(getattr(error, "message", error)).split()).rstrip(".")
+            line = " ".join(str(getattr(error, "message", error)).split()).rstrip(".")
             meant = f"--{option} {name}={value or 'VALUE'}"
             raise InputError(
-                f"{said}; did you mean {meant}? Several are joined by commas"
+                f"{line}; did you mean {meant}? Several are joined by commas"
             ) from None
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -141,8 +141,10 @@ class GroupedCommand(TyperCommand):
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
-                shown = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
-                groups[_heading(parameter)].append((_TYPE.sub("", shown), text.replace("-", _KEPT)))
+                spelled = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
+                groups[_heading(parameter)].append(
+                    (_TYPE.sub("", spelled), text.replace("-", _KEPT))
+                )
         hidden = groups.keys() - FIRST if many else set()
         for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
             with formatter.section(group):

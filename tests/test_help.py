@@ -30,6 +30,9 @@ LISTED = [("list", name) for name in LISTS]
 def test_help_fits_80_columns(words):
     done = succeed(*words, "--help")
     assert max(map(len, done.stdout.splitlines())) <= 80
+    assert not re.search(
+        r"\w-$|--[\w-]+, --", done.stdout, re.MULTILINE
+    )  # names are whole, and one
     if words == () or words == ("list",):
         summaries = done.stdout.partition("Commands:")[2].partition("Examples:")[0]
         assert "..." not in summaries  # cut short

@@ -46,7 +46,7 @@ def pareto(
     ] = "exact",
     effort: Effort,
     max_points: Annotated[
-        int | None, Option("--max-points", metavar="N", help="End after so many points.")
+        int | None, Option("--max-points", metavar="N", help="Stop after N points.")
     ] = None,
     networks: NetworkOptions,
     keeping: Keeping,

@@ -45,21 +45,21 @@ class NetworkOptions:
         Option("--phase", help="Phase of a language model: prefill or decode. Default: its first."),
     ] = None
     batch: Annotated[
-        int | None, Option("--batch", metavar="N", help="Sequences or images side by side.")
+        int | None, Option("--batch", metavar="N", help="Sequences or images at a time.")
     ] = None
     tokens: Annotated[
-        int | None, Option("--tokens", metavar="N", help="New positions of each sequence.")
+        int | None, Option("--tokens", metavar="N", help="New tokens of each sequence.")
     ] = None
     context: Annotated[
         int | None,
-        Option("--context", metavar="N", help="Positions attended to, new ones among them."),
+        Option("--context", metavar="N", help="Tokens that are attended to, new ones included."),
     ] = None
     experts: Annotated[
         str | None,
         Option(
             "--experts",
             metavar="ROWS",
-            help="How rows spread over experts: uniform, skewed, or rows of each, as 9,5,2.",
+            help="How tokens spread over experts: uniform, skewed, or those of each, e.g. 9,5,2.",
         ),
     ] = None
     elementwise: Annotated[
@@ -75,7 +75,7 @@ class NetworkOptions:
         ),
     ] = "per-layer"
     arrays: Annotated[
-        int | None, Option("--arrays", metavar="N", help="How many arrays may share the budget.")
+        int | None, Option("--arrays", metavar="N", help="Most arrays that share the budget.")
     ] = None
     minimise: Annotated[
         str | None,

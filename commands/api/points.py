@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 POINTS: Registry[ModuleType] = Registry("points")
 
 
+#: The metrics that tables of points show, with their headings.
+HEADINGS = {"latency": "latency (cycles)", "energy": "energy (pJ)", "pes": "PEs"}
+
 #: Behind a number of points that are not all.
 PARTLY = ", the others were not"
 
@@ -77,8 +80,8 @@ class EvaluatedPoints(Answer):
             [
                 ("point", name),
                 *(
-                    (metric, number(row["metrics"][metric]))
-                    for metric in ("latency", "energy", "pes")
+                    (heading, number(row["metrics"][metric]))
+                    for metric, heading in HEADINGS.items()
                     if metric in row["metrics"]
                 ),
                 ("fits", "yes" if row["valid"] else str(row["reason"])),
@@ -88,7 +91,7 @@ class EvaluatedPoints(Answer):
 
     @property
     def view(self) -> View:
-        table = tabled(self.cells, {"fits", "meets bounds"})
+        table = tabled(self.cells, {"fits"})
         parts = self.breakdown
         return (table,) if parts is None else (table, tabled(parts.rows, parts.left), *parts.words)
 

@@ -36,9 +36,7 @@ def refine(
     layer: LayerName = None,
     samples: Annotated[
         int | None,
-        Option(
-            "--samples", metavar="N", help="Configurations to evaluate at most, for each design."
-        ),
+        Option("--samples", metavar="N", help="Most configurations to evaluate for each design."),
     ] = None,
     shares: Annotated[
         Mapping[str, float | str] | Sequence[str] | None,

@@ -96,7 +96,7 @@ class Points(EvaluatedPoints):
                 ("point", name),
                 *((name, number(point["metrics"][name])) for name in SHOWN),
                 *unit_cells(point["metrics"], point["metrics"]),
-                ("meets bounds", "yes" if point["meets_bounds"] else "no"),
+                ("fits", "yes" if point["meets_bounds"] else "no"),
             ]
             for name, point in zip(self.names, self.rows, strict=True)
         ]

@@ -30,7 +30,7 @@ TOLD: dict[str, Any] = {"tooltip": {"field": "tip"}, "description": {"field": "t
 
 
 def short(value: str, digits: int = 6) -> str:
-    """An expression for a number with a metric suffix from 10,000 on, such as 640k.
+    """An expression for a number with a metric suffix from 100,000 on, such as 640k.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def short(value: str, digits: int = 6) -> str:
         Most digits of it that are written.
     """
     suffixed = f"format({value}, '.{digits}~s')"
-    return f"(abs({value}) >= 10000 ? {suffixed} : format({value}, ',.{digits}~r'))"
+    return f"(abs({value}) >= 100000 ? {suffixed} : format({value}, ',.{digits}~r'))"
 
 
 def axis(

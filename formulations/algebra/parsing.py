@@ -41,6 +41,9 @@ FUNCTIONS = ("ceil", "max", "min")
 #: Bounds that no honest expression meets (characters; levels; digits; bits).
 MAX_TEXT, MAX_DEPTH, MAX_DIGITS, MAX_BITS = 10_000, 100, 40, 512
 
+#: Names that a message lists one by one.
+MOST_LISTED = 40
+
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TOKEN = re.compile(
     rf"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{{1,2}})?)|(?P<name>{_NAME})|(?P<sign>[-+*/(),])|(?P<bad>\S))"
@@ -143,6 +146,14 @@ class _Ratio:
         return self.over if self.under is ONE else multiply(self.over, power(self.under, -1))
 
 
+def _listed(names: Collection[str]) -> str:
+    """Names in a message: of many only those without a dot, and an example of the others."""
+    whole, *parts = (sorted(n for n in names if ("." in n) is dot) for dot in (False, True))
+    if len(names) <= MOST_LISTED or not whole:
+        return ", ".join(sorted(names))
+    return ", ".join([*whole, *(f"{len(part)} such as {part[0]}" for part in parts if part)])
+
+
 @dataclass(slots=True)
 class _Parser:
     """Recursive descent over the tokens of one text; ``depth`` counts open parentheses."""
@@ -155,7 +166,7 @@ class _Parser:
     divisors: list[Expression] = field(default_factory=list)
 
     def refuse(self, problem: str, name: str = "") -> NoReturn:
-        names = "names" if self.allowed is None else f"the names {', '.join(sorted(self.allowed))}"
+        names = "names" if self.allowed is None else f"the names {_listed(self.allowed)}"
         calls = "".join(f", {f}()" for f in FUNCTIONS)
         raise InputError(
             f"{self.where}: {quoted(self.text)} {problem}; allowed: numbers, "

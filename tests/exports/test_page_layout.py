@@ -1,8 +1,8 @@
 """The layout of pages: sections that take the whole width, and the sentence that is said at once."""
 
-from ithaca.exports.report.blocks import Section, wide_sections
+from ithaca.exports.report.blocks import Section, Statements, wide_sections
 from ithaca.exports.report.page import binding
-from ithaca.results.view import Table
+from ithaca.results.view import Loops, Table
 
 
 def test_no_section_stands_beside_nothing():
@@ -11,6 +11,18 @@ def test_no_section_stands_beside_nothing():
     blocks = {"a": plain, "b": wide, "c": plain, "d": plain, "e": wide, "f": plain}
     sections = [Section(name, name, content) for name, content in blocks.items()]
     assert wide_sections(sections) == {"a", "b", "e", "f"}
+
+
+def test_long_lines_and_many_statements_take_the_whole_width():
+    few, many = (Statements((("term", ("text",)),) * n) for n in (6, 7))
+    for block, wide in ((few, False), (many, True), (Loops(("for i in 2",)), True)):
+        assert Section("a", "A", (block,)).wide is wide
+
+
+def test_what_a_single_point_is_worth_is_said_at_once():
+    best, worth = "Best: latency 9 (optimal).", "Worth of limits: dsp +10 %: no change."
+    assert binding([best, worth]) == f"{best} {worth}"
+    assert binding([best, worth, worth]) == best
 
 
 def test_boards_are_said_by_speed_and_price():

@@ -67,7 +67,7 @@ def calibrate(
         Option(
             "--total",
             metavar="NAME=COUNT",
-            help="What the device has, e.g. lut=1728000,ff=3456000; then these are limits, too.",
+            help="Totals of the device, e.g. lut=1728000,ff=3456000, which become limits, too.",
         ),
         REPEATED,
     ] = None,

@@ -217,7 +217,7 @@ def match(
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--intrinsic-sizes",
-            help="Iterations that a call runs of each of its loops, e.g. i=16,j=16,k=16.",
+            help="Extents of the unit's own loops in one call, e.g. i=16,j=16,k=16.",
         ),
         REPEATED,
     ] = None,

@@ -228,7 +228,9 @@ def build(
     ] = False,
     trust: Annotated[
         bool,
-        Option("--trust", help="Run what the folder holds, even if Ithaca would not write it so."),
+        Option(
+            "--trust", help="Run the folder's files even if they differ from what Ithaca writes."
+        ),
     ] = False,
     time_limit: TimeLimit = None,
 ) -> Build | NetworkBuild:

@@ -88,7 +88,9 @@ def simulate(
     ] = None,
     fifo_depth: Annotated[
         int | None,
-        Option("--fifo-depth", metavar="N", help="Words a FIFO holds beside those on their way."),
+        Option(
+            "--fifo-depth", metavar="N", help="Words that a FIFO holds, beside those in flight."
+        ),
     ] = None,
     memory: Annotated[
         Mapping[str, int] | Sequence[str] | None,

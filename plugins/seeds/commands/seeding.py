@@ -113,7 +113,7 @@ def seed(
     ] = None,
     *,
     layer: LayerName = None,
-    count: Annotated[int, Option("--count", metavar="N", help="How many seeds.")] = 10,
+    count: Annotated[int, Option("--count", metavar="N", help="Number of seeds.")] = 10,
     sizes: Sizes = None,
     family: FamilyOptions,
     objective: Objective = OBJECTIVE,
