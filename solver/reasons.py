@@ -21,6 +21,11 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 
 
+def contradiction(metrics: Sequence[str]) -> str:
+    """That reason, with the limits that contradict each other by the names of their metrics."""
+    return CONTRADICTION.replace("limits", f"limits {' and '.join(metrics)}", 1)
+
+
 def explain(
     shortfalls: Sequence[Shortfall], designs: int, metrics: Mapping[str, Metric] = NO_METRICS
 ) -> list[str]:
