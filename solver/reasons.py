@@ -59,7 +59,7 @@ def explain(
     if not helpful:
         # a limit is at fault by itself only if no design meets it
         counts = Counter(shortfall.metric for _, shortfall in known)
-        helpful = [each for each in known if counts[each[1].metric] == designs]
+        helpful = [each for each in known if counts[each[1].metric] >= designs]
     least: dict[str, tuple[Fraction, Shortfall]] = {}
     for smallest, shortfall in sorted(helpful, key=lambda each: each[0]):
         least.setdefault(shortfall.metric, (smallest, shortfall))
