@@ -22,7 +22,7 @@ NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 
 
 def contradiction(metrics: Sequence[str]) -> str:
-    """That reason, with the limits that contradict each other by the names of their metrics."""
+    """The contradiction in words, with the limits that are part of it by their metrics."""
     return CONTRADICTION.replace("limits", f"limits {' and '.join(metrics)}", 1)
 
 
