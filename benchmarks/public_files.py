@@ -6,7 +6,7 @@ and 2024), NVlabs/timeloop and Accelergy-Project/timeloopfe. One file may be of 
 that only Accelergy writes (an architecture of ``local`` alone) are none of Timeloop's. Templates take
 in files of the repository that they are in (a folder in FOLDER). Networks are
 told by what they hold: models of ONNX with products or convolutions (those of FINN, QONNX and Brevitas by
-their domains), Keras models in archives and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
+their domains), Keras models in archives, HDF5 and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
 
 ``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``
@@ -117,7 +117,7 @@ def network_kind(path: Path) -> str:
         return (
             "ONNX of FINN, QONNX" if any(re.search("finn|brevitas", d) for d in domains) else "ONNX"
         )
-    if ending == ".keras":
+    if ending == ".keras" or (ending == ".h5" and b'{"class_name": "' in path.read_bytes()):
         return "Keras"
     if ending not in (".m", ".csv", ".yaml", ".yml", ".json"):
         return ""

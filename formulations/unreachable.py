@@ -11,6 +11,7 @@ from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName
 from ithaca.formulations.algebra.quotients import Products, quotient_floor
 from ithaca.formulations.design import Design
 from ithaca.formulations.goals import Limit
+from ithaca.formulations.remembered import latest
 
 
 def exceeded(limits: Iterable[Limit], metrics: NumbersByName) -> tuple[Limit, ...]:
@@ -37,6 +38,11 @@ def least_quotient(expression: Expression, design: Design) -> Fraction | None:
 
 
 def _floor(expression: Expression, design: Design) -> Fraction | None:
+    """The floor of a quotient over quantities, kept for the problems of its design."""
+    return latest(design, expression, lambda: _floor_of(expression, design))
+
+
+def _floor_of(expression: Expression, design: Design) -> Fraction | None:
     """The floor of a quotient over quantities, those that are products of others written out."""
     ranges = design.intervals
     products = {

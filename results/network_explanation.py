@@ -13,8 +13,7 @@ from ithaca.formulations.question import Minimise
 from ithaca.results.explanation import Explanation, explain
 from ithaca.results.result_view import run_text
 from ithaca.solver.certificate import Status, as_stated
-from ithaca.solver.infeasibility import why_infeasible
-from ithaca.solver.reasons import CONTRADICTION
+from ithaca.solver.infeasibility import emptiness
 from ithaca.solver.runs import none_by_form, own_run
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import ARRAY_MODES, LayerResult, NetworkResult
@@ -127,11 +126,10 @@ def network_failure(result: NetworkResult) -> str:
         together = TOO_FEW_ARRAYS if result.mode in ARRAY_MODES else NO_COMMON_DESIGN
         why = {r.layer.name: r.answer.reasons for r in infeasible}
         if not any(why.values()):  # the limits are not at fault, or not one of them by itself
-            alone = {
-                part.layer.name: why_infeasible(part.problems, ())
+            why |= {
+                part.layer.name: [text] if (text := emptiness(part.problems)) else []
                 for part in result.request.pose(result.network)
             }
-            why |= {name: [] if text == CONTRADICTION else [text] for name, text in alone.items()}
         reasons: dict[str, list[str]] = {}
         for name in [name for name in why if why[name]] or why:
             for text in why[name] or [together]:

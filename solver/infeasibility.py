@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from math import prod
 
+from ithaca.formulations.algebra.expression import quotient
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.unreachable import least_quotient
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.reasons import CONTRADICTION, explain
+from ithaca.solver.reasons import CONTRADICTION, contradiction, explain
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
 from ithaca.solver.staged.engine import solve_staged
@@ -25,11 +25,8 @@ EMPTY_SPACE = "the design space itself is empty"
 EMPTY_WITHIN = 5.0
 
 #: Boxes in which the smallest value that could be met is looked for where no time limit is stated
-#: (per design): of mappings, whose limit is refuted without a search, and of quotients, whose limit
-#: is or is not. Large ones take minutes, or hours; of quotients over spaces whose ranges have a
-#: product above ``LARGE`` none is looked for, as not even bounds are made in a second.
-LARGE = 10**28
-BOXES = {(True, True): 50_000, (False, True): 5_000, (False, False): 500_000}
+#: (per design).
+BOXES = 200_000
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -61,16 +58,25 @@ def _smallest(
     """The least value of a limit's metric under other limits; None where no value of it helps."""
     objective = Objective(limit.metric, limit.expression)
     target = replace(problem, limits=others, objective=objective)
-    staged = target.stage is not None
-    floor = target.floor if staged else least_quotient(target.symbolic().objective, target.design)
-    if floor is not None and options.time_limit is None:
-        refuted = floor > limit.bound
-        if refuted and not staged and prod(h for _, h in target.space.ranges.values()) > LARGE:
-            kept = bool(others) or len(problem.open_limits) == 1
-            name = problem.design.name
+    if target.hopeless:
+        return None
+    staged, floors = target.stage is not None, [target.floor]
+    kept, name = bool(others) or len(problem.open_limits) == 1, problem.design.name
+    if not staged:
+        symbolic = target.symbolic()
+        floors.append(least_quotient(symbolic.objective, target.design))
+    floor = max((each for each in floors if each is not None), default=None)
+    if options.time_limit is None:
+        refuted = floor is not None and floor > limit.bound
+        # of quotients not even bounds are made as soon as they are refuted
+        if (
+            refuted
+            and not staged
+            and any(map(quotient, (symbolic.objective, *(used for used, _ in symbolic.limits))))
+        ):
             return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
         if refuted or not staged:
-            options = replace(options, boxes=BOXES[staged, refuted])
+            options = replace(options, boxes=BOXES)
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
@@ -83,18 +89,36 @@ def _smallest(
         return None
     if met or (solution.value is None and others):
         smallest = None
-    kept = bool(others) or len(problem.open_limits) == 1
-    return Shortfall(limit.metric, limit.bound, smallest, kept, proven, problem.design.name)
+    return Shortfall(limit.metric, limit.bound, smallest, kept, proven, name)
 
 
 def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> str:
     """The reason why no design is feasible, in one line, given limits that they cannot meet."""
-    if faults:
-        return "; ".join(explain(faults, len(problems), problems[0].design.vocabulary))
+    reasons = (
+        explain(faults, len(problems), problems[0].design.vocabulary) if faults else [CONTRADICTION]
+    )
+    if reasons != [CONTRADICTION]:
+        return "; ".join(reasons)
+    return emptiness(problems) or contradiction(_at_fault(problems))
+
+
+def emptiness(problems: Sequence[Problem]) -> str:
+    """The reason, in one line, why no design has a configuration whatever limits are; empty where
+    one may have some."""
     if not all(_is_empty(problem) for problem in problems):
-        return CONTRADICTION
+        return ""
     relax = profile_of(problems[0].design).relaxable
     return f"{EMPTY_SPACE}: relax {relax}" if relax else EMPTY_SPACE
+
+
+def _at_fault(problems: Sequence[Problem]) -> list[str]:
+    """The metrics of limits that no design meets together, none of which can be left out."""
+    names = list(dict.fromkeys(x.metric for problem in problems for x in problem.open_limits))
+    for name in list(names):
+        fewer = [each for each in names if each != name]
+        if all(_is_empty(problem, fewer) for problem in problems):
+            names = fewer
+    return names
 
 
 def _solve(problem: Problem, options: SolveOptions) -> Solution:
@@ -103,11 +127,12 @@ def _solve(problem: Problem, options: SolveOptions) -> Solution:
     return (solve_staged if staged else solve_exact)(problem, options)
 
 
-def _is_empty(problem: Problem) -> bool:
-    """Whether an infeasible problem is proven to be so without its limits, too."""
-    if not problem.limits:
+def _is_empty(problem: Problem, names: Collection[str] = ()) -> bool:
+    """Whether an infeasible problem is proven to be so with the limits on some metrics alone."""
+    limits = tuple(limit for limit in problem.limits if limit.metric in names)
+    if limits == problem.limits:
         return True
     # any configuration will do, so the search may end with the first; an empty space is mostly seen
     # at once
     options = SolveOptions(time_limit=EMPTY_WITHIN, gap=1.0, any_tie=True)
-    return _solve(replace(problem, limits=()), options).certificate.status is Status.INFEASIBLE
+    return _solve(replace(problem, limits=limits), options).certificate.status is Status.INFEASIBLE

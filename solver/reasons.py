@@ -21,6 +21,11 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 
 
+def contradiction(metrics: Sequence[str]) -> str:
+    """The contradiction in words, with the limits that are part of it by their metrics."""
+    return CONTRADICTION.replace("limits", f"limits {' and '.join(metrics)}", 1)
+
+
 def explain(
     shortfalls: Sequence[Shortfall], designs: int, metrics: Mapping[str, Metric] = NO_METRICS
 ) -> list[str]:
@@ -54,7 +59,7 @@ def explain(
     if not helpful:
         # a limit is at fault by itself only if no design meets it
         counts = Counter(shortfall.metric for _, shortfall in known)
-        helpful = [each for each in known if counts[each[1].metric] == designs]
+        helpful = [each for each in known if counts[each[1].metric] >= designs]
     least: dict[str, tuple[Fraction, Shortfall]] = {}
     for smallest, shortfall in sorted(helpful, key=lambda each: each[0]):
         least.setdefault(shortfall.metric, (smallest, shortfall))

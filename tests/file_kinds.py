@@ -3,10 +3,12 @@
 Seeds are what the guide shows, what comes with Ithaca, and small answers.
 """
 
+import io
 import json
 import re
 import shutil
 import tempfile
+import zipfile
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -36,6 +38,7 @@ from ithaca.plugins.hierarchies.formulations.library import fitted
 from ithaca.plugins.hierarchies.formulations.mapper_files import read_mapper_files
 from ithaca.plugins.hierarchies.formulations.points import load_points as load_mappings
 from ithaca.plugins.hierarchies.formulations.statistics_files import read_statistics
+from ithaca.plugins.keras.workloads.source import CONFIG, HDF5
 from ithaca.plugins.recurrences.workloads.kind import find_recurrence
 from ithaca.plugins.rtl.commands.building import _stated
 from ithaca.workloads.layer_files import read_layers
@@ -297,6 +300,9 @@ def kinds():
         titled("recipes", "fronts", "own-problems", "networks", "using-results"),
     )
     graphs = titled("flow-graphs")
+    archived = io.BytesIO()
+    with zipfile.ZipFile(archived, "w") as archive:
+        archive.writestr(CONFIG, KERAS)
     compounds = estimates.ARCHITECTURE + estimates.CLASSES
     architectures = [
         pages["nodes.yaml"],
@@ -341,6 +347,20 @@ def kinds():
                 lambda path: find_network(str(path)),
             ),
             Kind("Keras model", ".json", (KERAS,), lambda path: find_network(str(path))),
+            *(
+                Kind(
+                    f"Keras {ending}",
+                    ending,
+                    (),
+                    lambda path: find_network(str(path)),
+                    mutated_bytes,
+                    (content,),
+                )
+                for ending, content in (
+                    (".keras", archived.getvalue()),
+                    (".h5", HDF5 + KERAS.encode()),
+                )
+            ),
             Kind(
                 "configuration",
                 ".yaml",

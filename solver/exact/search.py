@@ -351,22 +351,27 @@ class Search(TreeSearch, ProvingSearch):
     # -- incumbents --------------------------------------------------------------------
 
     def _take(self, nodes: Nodes, bounds: Floats) -> None:
-        judged = None
+        judged: list[Fraction | None] = []
         while nodes.shape[1]:
             before = self.state.value
             self.offer(self.model.configuration(self._rows(nodes[:, 0])))
             nodes, bounds = self._open(nodes[:, 1:], bounds[:, 1:])
             value = self.state.value
-            if value is not None and value == before != judged:
-                nodes, bounds = self._less(nodes, bounds, judged := value)
+            if value == before and [value] != judged:
+                nodes, bounds = self._less(nodes, bounds, value)
+                judged = [value]
 
-    def _less(self, nodes: Nodes, bounds: Floats, value: Fraction) -> tuple[Nodes, Floats]:
-        """The single configurations of an objective below a value, the least first: where floats
-        cannot tell them from it, as on a plateau, all are judged at once."""
+    def _less(self, nodes: Nodes, bounds: Floats, value: Fraction | None) -> tuple[Nodes, Floats]:
+        """The single configurations within limits of an objective below a value, if there is one,
+        the least first: where floats cannot tell them, as on a plateau, all are judged at once."""
         less: list[tuple[Fraction, int]] = []
         for begin in range(0, nodes.shape[1], BATCH):
             exact = self.model.values(nodes[:, begin : begin + BATCH])
-            less += [(each, begin + i) for i, each in enumerate(exact) if each < value]
+            less += [
+                (each, begin + i)
+                for i, each in enumerate(exact)
+                if each is not None and (value is None or each < value)
+            ]
         order = [place for _, place in sorted(less)]
         return nodes[:, order], bounds[:, order]
 

@@ -28,6 +28,7 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
 from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.formulations.remembered import latest
 from ithaca.formulations.space import Axis, Relation, Space
 from ithaca.solver.options import never
 from ithaca.solver.tables.affordable import affordable_axes
@@ -165,7 +166,11 @@ def lower_problem(
     instead : SymbolicProblem, optional
         Objective and constraints that are bounded instead of its own.
     """
-    space, relaxation = problem.space, relax(problem.space, checkpoint)
+    space = problem.space
+    if checkpoint is poll:  # what a problem of the space has bounded serves the next
+        relaxation = latest(space, "relaxation", lambda: relax(space, poll))
+    else:
+        relaxation = relax(space, checkpoint)
     symbolic = instead or problem.symbolic()
     key = (
         symbolic,

@@ -77,13 +77,22 @@ class BoundModel:
         """
         return bound_boxes(self.program, self.sources, self.limits, nodes)
 
-    def values(self, nodes: Nodes) -> list[Fraction]:
-        """The exact objectives of boxes of single rows."""
+    def values(self, nodes: Nodes) -> list[Fraction | None]:
+        """The exact objectives of boxes of single rows; None of those that exceed a limit."""
         tables = [tree.table for tree in self.trees]
         rows = np.stack([tree.row.take(own) for tree, own in zip(self.trees, nodes, strict=True)])
         exact = exact_quantities(self.problem.space, tables, rows)
-        objective = self.problem.symbolic().objective.evaluate(exact, RATIONAL_ARRAYS)
-        return [Fraction(*entry) for entry in objective.entries(nodes.shape[1])]
+        symbolic = self.problem.symbolic()
+
+        def of(expression: Expression) -> list[Fraction]:
+            own = expression.evaluate(exact, RATIONAL_ARRAYS)
+            return [Fraction(*entry) for entry in own.entries(nodes.shape[1])]
+
+        within = np.ones(nodes.shape[1], bool)
+        for expression, bound in symbolic.constraints:
+            within &= [value <= bound for value in of(expression)]
+        objectives = of(symbolic.objective)
+        return [value if kept else None for value, kept in zip(objectives, within, strict=True)]
 
     def configuration(self, rows: Sequence[int]) -> Configuration:
         """The configuration of one row per axis; what rules across axes define follows from the

@@ -38,7 +38,17 @@ from tests.plugins.hierarchies.formulations.test_trends import drawn, some_confi
 from tests.problems import mm_problem
 
 #: Limits that are roofs' business, by metric.
-LIMITED = ("dsp", "comp", "bandwidth", "pes", "latency", "energy")
+LIMITED = (
+    "dsp",
+    "comp",
+    "bandwidth",
+    "power",
+    "pes",
+    "latency",
+    "time",
+    "energy",
+    "edp",
+)
 
 OBJECTIVES = (
     "latency",
@@ -48,6 +58,9 @@ OBJECTIVES = (
     "max(latency, energy/7)",
     "energy-latency",
     "-latency",
+    "power",
+    "dsp",
+    "bandwidth*latency",
 )
 
 

@@ -160,10 +160,11 @@ def least_metrics(
 
     Words off chip are those of every tensor once, but of those kept there. DRAM modules move no
     more than a port's width per cycle; in the cycle edition results are held to that where
-    `holds_transfers`, and all words to the memory's bandwidth. What a limit allows off chip per
-    second holds for the run. Energy is that of all operations and of these words. The main phase is
-    no shorter than all trips of all tiles; in the cycle edition, too: until the last tile begins it
-    takes what fills the first one and the trips of those between, and then its own.
+    `holds_transfers`, and all words to the memory's bandwidth. What limits allow off chip per
+    second, and of power, holds for the run; a limit on its length says how much of both it takes
+    at least, and how many units. Energy is that of all operations and of these words. The main
+    phase is no shorter than all trips of all tiles; in the cycle edition, too: until the last tile
+    begins it takes what fills the first one and the trips of those between, and then its own.
 
     Parameters
     ----------
@@ -200,11 +201,7 @@ def least_metrics(
     least_words = _least_words(nest, groups, data).items()
     off_chip = Fraction(sum(n for tensor, n in least_words if tensor not in kept))
     moved = sum(n * groups[x].package(data).word_bytes for x, n in words.items() if x not in kept)
-    rates = [
-        limit.bound * 1000 / technology.clock_mhz
-        for limit in limits
-        if limit.metric == "bandwidth" and limit.bound > 0
-    ]
+    rates = list[Fraction]()
     if cycle and technology.memory.bandwidth:
         rates.append(Fraction(technology.memory.bandwidth))
     paced = _paced(array)
@@ -219,23 +216,38 @@ def least_metrics(
         if _held(array, nest, tensor)
     ]
     main = Fraction(nest.operations, max(units, 1))
-    latency = max(
-        main,
-        max(held),
-        *(moved / rate for rate in rates),
-    )
     per_operation = technology.mac * (array.factors - 1) + technology.register * len(words)
     shares = (n * groups[x].package(data).share for x, n in least_words if x not in kept)
     dram = sum(shares, start=Fraction(0)) * technology.dram
     energy = (nest.operations * per_operation + dram) * technology.mac_pj
+    # what is spent in a run, in the unit of a limit times cycles
+    spent = {"bandwidth": moved * technology.clock_mhz / 1000}
+    if technology.cost_tables is None:
+        spent["power"] = energy * technology.clock_mhz / 10**6
+    paces = [
+        spent[limit.metric] / limit.bound
+        for limit in limits
+        if limit.metric in spent and limit.bound > 0
+    ]
+    latency = max(main, max(held), *(moved / rate for rate in rates), *paces)
     least = {
         "main": main,
         "latency": latency,
         "time": latency / (technology.clock_mhz * 1000),
         "off_chip_words": off_chip,
         "comm": off_chip,
+        "energy": energy,
+        "edp": energy * latency,
     }
-    return {**least, "energy": energy, "edp": energy * latency}
+    cycles = {"latency": Fraction(1), "time": technology.clock_mhz * 1000}
+    if energy:
+        cycles["edp"] = 1 / energy
+    longest = [x.bound * cycles[x.metric] for x in limits if x.metric in cycles and x.bound > 0]
+    if longest:
+        least |= {name: value / min(longest) for name, value in spent.items()}
+        least["comp"] = Fraction(ceil(nest.operations / min(longest)))
+        least["dsp"] = least["comp"] * data.dsp(array.factors)
+    return least
 
 
 def least_hardware(

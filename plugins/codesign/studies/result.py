@@ -18,7 +18,7 @@ from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.formulations.space import HARDWARE, HardwareSpace
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.solver.certificate import OWN, Certificate, Status
-from ithaca.solver.reasons import explain
+from ithaca.solver.reasons import CONTRADICTION, contradiction, explain
 from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
@@ -243,8 +243,10 @@ class CodesignResult(NetworksAnswer):
             return self.certificate.failure + inherited
         if not self.shortfalls and len(limits) < 2:
             return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
-        spaces = {each.design for each in self.shortfalls}
-        why = "; ".join(explain(self.shortfalls, len(spaces), metrics))
+        reasons = explain(self.shortfalls, 1, metrics)
+        if reasons == [CONTRADICTION]:
+            reasons = [contradiction([limit.metric for limit in limits])]
+        why = "; ".join(reasons)
         return f"infeasible: {why}{inherited}"
 
 

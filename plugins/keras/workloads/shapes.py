@@ -39,11 +39,12 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: A few operations per element, the shape of the first input kept.
+#: A few operations per element, the shape of the first input kept (`FixedPointQuantizer` is
+#: HGQ's).
 KEEPING = _names(
     """
     Activation ActivityRegularization AlphaDropout AugMix AutoContrast BatchNormalization
-    BatchNormalizationV1 BatchNormalizationV2 ELU Equalization GaussianDropout
+    BatchNormalizationV1 BatchNormalizationV2 ELU Equalization FixedPointQuantizer GaussianDropout
     GaussianNoise GELU GroupNormalization HardSigmoid LayerNormalization LeakyReLU QuantizeLayer
     Normalization PReLU RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
     RandomContrast RandomErasing RandomGaussianBlur RandomGrayscale RandomHue RandomInvert

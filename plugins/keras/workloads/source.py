@@ -1,7 +1,9 @@
-"""Keras models in files: archives (``.keras``), and their configurations in JSON."""
+"""Keras models in files: archives (``.keras``), their configurations in JSON, and in HDF5."""
 
 from __future__ import annotations
 
+import mmap
+import re
 import zipfile
 from collections.abc import Mapping
 from io import FileIO
@@ -25,6 +27,11 @@ PIECE = 1 << 20
 
 #: The configuration in an archive.
 CONFIG = "config.json"
+
+#: The beginning of a file in HDF5, and that of a configuration in it.
+HDF5 = b"\x89HDF\r\n\x1a\n"
+_BEGINNING = re.compile(rb'\{"class_name": ?"(?:%s)"' % "|".join(MODELS).encode())
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]')
 
 
 def read_archive(path: Path, sizes: Mapping[str, int]) -> Network:
@@ -52,6 +59,44 @@ def read_archive(path: Path, sizes: Mapping[str, int]) -> Network:
     if not is_model(document):
         raise refuse(path, f"{CONFIG} holds no model; allowed: one of {', '.join(MODELS)}")
     return read_document(document, path, sizes)
+
+
+def read_hdf5(path: Path, sizes: Mapping[str, int]) -> Network:
+    """The network of a file in HDF5 as Keras saved models before version 3.
+
+    The format keeps the configuration in one piece, as text, wherever it is: that is looked for,
+    and nothing else of the file is read.
+
+    Raises `InputError` if there is none, or more than one.
+    """
+    check_readable(path)
+    with path.open("rb") as file:
+        if file.read(len(HDF5)) != HDF5:
+            raise refuse(path, "is no HDF5 file; allowed: a file as Keras saves it")
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+            texts, end = set[bytes](), 0
+            for place in _BEGINNING.finditer(whole):
+                if place.start() >= end:  # it is no model within one
+                    end = _end(whole, place.start())
+                    texts.add(whole[place.start() : end])
+    if len(texts) != 1:
+        raise refuse(
+            path,
+            f"holds {len(texts) or 'no'} configurations of models, or weights alone; allowed: one, "
+            "as model.save() writes it, or what model.to_json() returns, as a .json file",
+        )
+    return read_document(parse_json(texts.pop().decode("latin-1"), path), path, sizes)
+
+
+def _end(content: mmap.mmap, start: int) -> int:
+    """The place behind the object in JSON that begins at one; as far as one may go that does not
+    end."""
+    depth, most = 0, min(start + MAX_CONFIG, len(content))
+    for token in _TOKEN.finditer(content, start, most):
+        depth += {b"{": 1, b"}": -1}.get(token[0], 0)
+        if not depth:
+            return token.end()
+    return most
 
 
 class _Pieces(FileIO):

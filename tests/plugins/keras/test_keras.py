@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -206,3 +207,32 @@ def test_bad_archives_are_refused_in_one_line(tmp_path, content, told):
     path = tmp_path / "bad.keras"
     path.write_bytes(content)
     assert told in refused("network", path)
+
+
+def hdf5(*documents):
+    """A file that begins as one in HDF5, with texts in it."""
+    texts = (json.dumps(each).encode() for each in documents)
+    return b"\x89HDF\r\n\x1a\n" + b"\0model_config\0" + b"\0\xff".join((b"", *texts, b"\0"))
+
+
+def test_models_in_hdf5_are_read_by_the_configuration_in_them(tmp_path):
+    inner = {**chain(layer("Dense", "inner {", units=3), shape=(4,)), "name": "net"}
+    document = chain(inner, layer("Dense", 'top "}', units=2), shape=(4,))
+    path = tmp_path / "saved.h5"
+    path.write_bytes(hdf5(document, {"optimizer": {"class_name": "Adam"}}, document))
+    assert counts(find_network(str(path))) == counts(read(tmp_path, document))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK", "is no HDF5 file"),
+        (hdf5(), "holds no configurations of models, or weights alone; .* model.to_json()"),
+        (hdf5(chain(shape=(1,)), chain(shape=(2,))), "holds 2 configurations of models"),
+        (hdf5(chain(shape=(1,)))[:-20], "not JSON"),
+    ],
+)
+def test_bad_files_in_hdf5_are_refused_in_one_line(tmp_path, content, told):
+    path = tmp_path / "bad.h5"
+    path.write_bytes(content)
+    assert re.search(told, refused("network", path))

@@ -346,11 +346,12 @@ def test_the_least_of_each_budget_is_named(seed):
             assert fall.design == name
         assert codesign(replace(asked, limits=(Limit(limit.metric, smallest),))).best is not None
     assert_open(asked, (Limit("price", Fraction(100)), below[1]))
-    both = codesign(replace(asked, limits=below)).shortfalls
-    assert {(f.metric, f.smallest, f.others_kept) for f in both} == {
+    both = codesign(replace(asked, limits=below))
+    assert {(f.metric, f.smallest, f.others_kept) for f in both.shortfalls} == {
         ("area", min(areas), False),
         ("latency", least, False),
     }
+    assert all(f"limit {metric} =" in both.failure for metric in ("area", "latency"))
 
 
 @pytest.mark.parametrize(
