@@ -33,7 +33,15 @@ from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
 from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, build_table, ends_of, joined, picked, pieces
+from ithaca.solver.tables.table import (
+    CandidateTable,
+    build_table,
+    ends_of,
+    joined,
+    picked,
+    pieces,
+    with_columns,
+)
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -98,7 +106,7 @@ class LevelSets:
         sources: Sequence[RowSource] = [axis.rows for axis in axes]
         if self.wide:
             lean = self._rising.lean(axes)
-            few = self._rising.tables(axes, [*map(_rows_of, axes, lean)], value)
+            few = self._few(axes, lean, value)
             if few is None:
                 return None
             sources = [
@@ -107,9 +115,14 @@ class LevelSets:
             ]
         return self.bounds.tables(axes, sources, value)
 
-    def few_rows(self) -> list[CandidateTable]:
-        """Tables of rows that waste nothing, among which there are good configurations."""
+    def few_rows(self, value: Fraction | None) -> list[CandidateTable]:
+        """Tables of rows that waste nothing, among which there are good configurations: of those of
+        at most a value, where one is known. Empty where there are none."""
         columns = self.bounds.lowered.columns
+        if value is not None:
+            axes = needed_axes(self.problem, self.axes, value)
+            few = self._few(axes, self._rising.lean(axes), value) or []
+            return [with_columns(table, columns, prune=False) for table in few]
         return [
             build_table(
                 axis,
@@ -119,6 +132,11 @@ class LevelSets:
             )
             for axis, own in zip(self.axes, self._lean, strict=True)
         ]
+
+    def _few(
+        self, axes: Sequence[Axis], lean: Sequence[Lean | None], value: Fraction
+    ) -> list[CandidateTable] | None:
+        return self._rising.tables(axes, [*map(_rows_of, axes, lean)], value)
 
     @cached_property
     def proves_lean(self) -> bool:
