@@ -23,11 +23,12 @@ Operand: TypeAlias = "Expression | int | Fraction"
 class Expression:
     """Base of all expression nodes; supports ordinary arithmetic."""
 
-    __slots__ = ("_hash",)
-    """Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so
-    pickling leaves it out."""
+    __slots__ = ("_hash", "_twin")
+    """Trees are hashed and compared again and again as keys: a node's hash is computed once, and an
+    equal node is kept. They are no fields, so pickling leaves them out."""
 
     _hash: int
+    _twin: Expression
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __hash__(self) -> int:
@@ -39,9 +40,19 @@ class Expression:
             return value
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            type(self) is type(other) and hash(self) == hash(other) and self._key == other._key
-        )
+        if self is other:
+            return True
+        if type(self) is not type(other) or hash(self) != hash(other):
+            return False
+        assert isinstance(other, Expression)
+        one, two = _first(self), _first(other)
+        if one is two:
+            return True
+        parts = ((getattr(a, name) for name in a.__match_args__) for a in (one, two))
+        same = tuple(next(parts)) == tuple(next(parts)) or one._key == two._key
+        if same:
+            object.__setattr__(two, "_twin", one)
+        return same
 
     @property
     def _key(self) -> Any:
@@ -259,6 +270,13 @@ class Minimum(_Extreme):
     """The smallest of its arguments."""
 
     __slots__ = ()
+
+
+def _first(node: Expression) -> Expression:
+    """The node that all known to be equal to a node lead to."""
+    while (twin := getattr(node, "_twin", None)) is not None:
+        node = twin
+    return node
 
 
 def _unordered(part: Any) -> Any:

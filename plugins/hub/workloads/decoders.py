@@ -195,8 +195,11 @@ def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
             "num_key_value_heads"
         )
     blocks, cache = [], 0
-    for name, layers, context in _contexts(c, phase):
-        blocks.append(_layers(name, layers, context, c, phase))
+    for name, layers, window in _contexts(c, phase):
+        blocks.append(_layers(name, layers, window, c, phase))
+        context = phase.context
+        if window is not None:
+            context = min(context, window + phase.tokens - 1)
         cache += layers * 2 * phase.batch * context * c.groups * c.head
     tied = kind.tied if c.tie_word_embeddings is None else c.tie_word_embeddings
     last = Elementwise(kind.norm, NORM, (phase.batch, 1, c.hidden_size))
@@ -208,20 +211,21 @@ def decoder(configuration: DecoderConfiguration, phase: Phase) -> Model:
     return Model(tuple(blocks), c.tables, cache)
 
 
-def _contexts(c: DecoderConfiguration, phase: Phase) -> Iterator[tuple[str, int, int]]:
-    """Layers and the positions that they attend to: local ones, and global ones."""
+def _contexts(c: DecoderConfiguration, phase: Phase) -> Iterator[tuple[str, int, int | None]]:
+    """Layers and the windows that they attend to: local ones, and global ones, which have none."""
     local, window = c.windowed, c.sliding_window or 0
-    seen = min(phase.context, window + phase.tokens - 1)
-    if not local or seen == phase.context:
-        yield "layer", c.num_hidden_layers, phase.context
+    if not local or [*phase.blocks(window)] == [*phase.blocks()]:
+        yield "layer", c.num_hidden_layers, None
         return
-    yield "local", local, seen
+    yield "local", local, window
     if local < c.num_hidden_layers:
-        yield "global", c.num_hidden_layers - local, phase.context
+        yield "global", c.num_hidden_layers - local, None
 
 
-def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase: Phase) -> Block:
-    """Layers that attend to so many positions."""
+def _layers(
+    name: str, repeat: int, window: int | None, c: DecoderConfiguration, phase: Phase
+) -> Block:
+    """Layers that attend to so many positions, or to all."""
     kind = c.kind
     biased = kind.qkv_bias if c.attention_bias is None else c.attention_bias
     biased = biased if c.use_qkv_bias is None else c.use_qkv_bias
@@ -229,13 +233,15 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     heads = c.num_attention_heads
     runs: Runs = ((phase.rows, 1),)
     projected = (heads + 2 * c.groups) * c.head
-    grouped = phase.tokens * heads // c.groups
-    parts: list[Part] = [
-        Matrix("qkv", projected, c.hidden_size, runs, bias=biased),
-        Product("scores", phase.batch * c.groups, grouped, context, c.head),
-        Product("attend", phase.batch * c.groups, grouped, c.head, context, follows=True),
-        Matrix("output", c.hidden_size, heads * c.head, runs, bias=ending),
-    ]
+    parts: list[Part] = [Matrix("qkv", projected, c.hidden_size, runs, bias=biased)]
+    sides = phase.batch * c.groups
+    for place, some, seen in phase.blocks(window):
+        grouped = some * heads // c.groups
+        parts += [
+            Product(f"{place}scores", sides, grouped, seen, c.head),
+            Product(f"{place}attend", sides, grouped, c.head, seen, follows=True),
+        ]
+    parts.append(Matrix("output", c.hidden_size, heads * c.head, runs, bias=ending))
     if c.num_local_experts is not None:
         taken = experts_taken(c.num_experts_per_tok, "num_local_experts", c.num_local_experts)
         parts.append(Matrix("router", c.num_local_experts, c.hidden_size, runs))
@@ -250,7 +256,10 @@ def _layers(name: str, repeat: int, context: int, c: DecoderConfiguration, phase
     scales += 2 * c.head * kind.head_norms + (heads + c.groups) * c.head * kind.whole_norms
     side, new, wide = phase.batch, phase.tokens, c.hidden_size
     elementwise = [
-        Elementwise("Softmax", MAP, (side * heads, new, context)),
+        *(
+            Elementwise("Softmax", MAP, (side * heads, some, seen))
+            for _, some, seen in phase.blocks(window)
+        ),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),
     ]
     rotated = int(c.head * c.partial_rotary_factor) if kind.rotary else 0

@@ -75,7 +75,10 @@ def latent_decoder(c: LatentConfiguration, phase: Phase) -> Model:
     scales = 2 * c.hidden_size + rank + c.kv_lora_rank
     side, new, heads = phase.batch, phase.tokens, c.num_attention_heads
     both = (
-        Elementwise("Softmax", MAP, (side * heads, new, phase.context)),
+        *(
+            Elementwise("Softmax", MAP, (side * heads, some, seen))
+            for _, some, seen in phase.blocks()
+        ),
         Elementwise("RMSNorm", NORM, (side, new, c.hidden_size), 2),
         *(Elementwise("RMSNorm", NORM, (side, new, n)) for n in (rank, c.kv_lora_rank) if n),
         Elementwise("RoPE", GATE, (side * heads, new, c.qk_rope_head_dim)),
@@ -150,7 +153,13 @@ def _attention(c: LatentConfiguration, phase: Phase) -> list[Part]:
     return [
         *before,
         Matrix("kv_b", expanded, rank, ((phase.batch * phase.context, 1),)),
-        Product("scores", batch, phase.tokens, phase.context, nope + rope),
-        Product("attend", batch, phase.tokens, c.v_head_dim, phase.context, follows=True),
+        *(
+            product
+            for place, new, seen in phase.blocks()
+            for product in (
+                Product(f"{place}scores", batch, new, seen, nope + rope),
+                Product(f"{place}attend", batch, new, c.v_head_dim, seen, follows=True),
+            )
+        ),
         after,
     ]

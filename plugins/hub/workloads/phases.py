@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ithaca.files.errors import InputError
@@ -26,6 +26,25 @@ class Phase:
     """Positions of each that are attended to, new ones among them."""
     experts: str = "uniform"
     """How rows are spread over experts: uniform, skewed, or counts such as ``9,5,2``."""
+    causal: int = 1
+    """Blocks of new positions, each of which attends to no position after its end; one: all attend
+    to all."""
+
+    def blocks(self, window: int | None = None) -> Iterator[tuple[str, int, int]]:
+        """The blocks of a sequence's new positions: what begins names, how many there are, and the
+        positions that they attend to.
+
+        Parameters
+        ----------
+        window : int, optional
+            The positions up to its own that each attends to at most.
+        """
+        for number in range(self.causal):
+            begin, end = (place * self.tokens // self.causal for place in (number, number + 1))
+            past = self.context - self.tokens + end
+            new = end - begin
+            name = f"to{past}." if self.causal > 1 else ""
+            yield name, new, past if window is None else min(past, window + new - 1)
 
     @property
     def rows(self) -> int:
@@ -41,7 +60,7 @@ def positions(name: str, sizes: Mapping[str, int], experts: str, prompt: int = T
     name : str
         The phase: decode, one new position a sequence, or prefill, all of a prompt.
     sizes : mapping of str to int
-        Of batch, tokens, context those that are asked for.
+        Of batch, tokens, context, causal those that are asked for.
     experts : str
         How rows are spread over experts.
     prompt : int
@@ -64,7 +83,10 @@ def positions(name: str, sizes: Mapping[str, int], experts: str, prompt: int = T
                 f"context is {context} in phase prefill; allowed: at least {tokens}, the tokens, "
                 "which are among its positions"
             )
-    return Phase(name, sizes.get("batch", 1), tokens, context, experts)
+    causal = sizes.get("causal", 1)
+    if causal > tokens:
+        raise InputError(f"causal is {causal} in phase {name}; allowed: 1 to {tokens}, the tokens")
+    return Phase(name, sizes.get("batch", 1), tokens, context, experts, causal)
 
 
 def check_sizes(where: object, sizes: Mapping[str, int], allowed: Iterable[str]) -> None:

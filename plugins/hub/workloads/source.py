@@ -41,6 +41,9 @@ PROMPT = 4
 #: The sizes of a model of sequences.
 SIZES = ("batch", "tokens", "context")
 
+#: With blocks of positions that attend to none after them.
+_MASKED = (*SIZES, "causal")
+
 _IMAGES = ("image",)
 
 
@@ -67,7 +70,7 @@ class Architecture:
     phase: Callable[[str, Mapping[str, int], str, Any], Phase] = _sequences
     phases: tuple[str, ...] = ("decode", "prefill")
     """The first where nothing is said."""
-    sizes: tuple[str, ...] = SIZES
+    sizes: tuple[str, ...] = _MASKED
     """Names of the sizes of a phase."""
     fields: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
     """Gives fields of a kind the names that others have, too."""
@@ -78,7 +81,7 @@ ARCHITECTURES: dict[str, Architecture] = {
     **{name: Architecture(DecoderConfiguration, decoder, fields=renamed) for name in KINDS},
     "deepseek_v2": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
     "deepseek_v3": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
-    "whisper": Architecture(WhisperConfiguration, whisper, _speech),
+    "whisper": Architecture(WhisperConfiguration, whisper, _speech, sizes=SIZES),
     "vit": Architecture(VisionConfiguration, vision, _image, _IMAGES, SIZES[:1]),
     "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2], fields=renamed),
     "mamba2": Architecture(Mamba2Configuration, mamba2, sizes=SIZES[:2], fields=renamed),
@@ -121,7 +124,7 @@ class Source:
         where : object
             A path or name, with which error lines start.
         sizes : mapping of str to int
-            Of batch, tokens and context those that are asked for.
+            Of batch, tokens, context and causal those that are asked for.
         phase : str, optional
             The phase; the model's first by default.
         experts : str, optional
@@ -160,7 +163,9 @@ class Source:
         network = read_network(stated, where, {})
         words = (f"{where} is taken for the configuration of a model ({kind}), phase {name}",)
         run = Run(name, use.batch, use.tokens, model.words, model.read, model.cache)
-        chosen = tuple((size, getattr(use, size)) for size in architecture.sizes)
+        masked = sizes.keys() & {"causal"}
+        names = (size for size in architecture.sizes if size in SIZES or masked)
+        chosen = tuple((size, getattr(use, size)) for size in names)
         return replace(network, run=run, remarks=words, parameters=chosen)
 
 

@@ -142,6 +142,34 @@ def test_windows_bound_what_local_layers_attend_to():
     assert network.run.cache == 21 * 2 * (4096 + 8192) * 8 * 256
 
 
+@pytest.mark.parametrize("blocks", [1, 3, 16])
+def test_positions_in_blocks_attend_to_none_after_their_end(blocks):
+    """Multiply-accumulates of scores, counted by position."""
+    sizes = {"tokens": 16, "context": 20, "causal": blocks}
+    for name, heads, head, layers in (("llama3-8b", 32, 128, 32), ("deepseek-v3", 128, 192, 61)):
+        network = find_network(name, sizes, phase="prefill")
+        ends = [n * 16 // blocks for n in range(1, blocks + 1)]
+        visible = sum(4 + next(end for end in ends if place < end) for place in range(16))
+        own = sum(
+            run.count * run.nest.operations
+            for run in network.order
+            if run.source.endswith("scores")
+        )
+        assert own == layers * visible * heads * head
+        assert network.run == find_network(name, {**sizes, "causal": 1}, phase="prefill").run
+    assert network.parameters[-1] == ("causal", blocks)
+
+
+def test_blocks_of_positions_are_within_their_window():
+    """A window of 4,096 positions: of the last block of 1,024, all from 4,095 before its first."""
+    sizes = {"tokens": 8192, "causal": 8}
+    network = find_network("gemma2-9b", sizes, phase="prefill")
+    own = {run.source: run.nest.sizes.get("j") for run in network.order}
+    assert own["local1.to1024.scores"] == 1024
+    assert own["local1.to8192.scores"] == 1024 + 4095
+    assert own["global1.to8192.scores"] == 8192
+
+
 def test_rows_of_experts_add_up_to_what_is_routed():
     own = nests(find_network("mixtral-8x7b", {"batch": 3}))
     assert own["layer1.gate_up"] == ({"i": 1, "j": 28672, "k": 4096}, 32 * 6)
@@ -203,6 +231,8 @@ def test_a_configuration_or_its_folder_is_read(tmp_path):
         (["--elementwise"], "--elementwise does not go with systolic arrays"),
         (["--experts", "uniform"], "experts are stated, and the model has none"),
         (["--batch", "0"], "size 'batch' of network"),
+        (["--phase", "prefill", "--tokens", "4", "-s", "causal=5"], "allowed: 1 to 4, the tokens"),
+        (["-s", "causal=2"], "causal is 2 in phase decode; allowed: 1"),
         (["-s", "layers=2"], "unknown size 'layers' of network"),
         (["--batch", "2", "-s", "batch=3"], "batch is given twice"),
     ],
