@@ -39,9 +39,17 @@ class Expression:
             return value
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (
-            type(self) is type(other) and hash(self) == hash(other) and self._key == other._key
-        )
+        if self is other:
+            return True
+        if type(self) is not type(other) or hash(self) != hash(other):
+            return False
+        for name in self.__match_args__:
+            own, its = getattr(self, name), getattr(other, name)
+            if own is not its:
+                if own != its:  # in another order, perhaps
+                    return bool(self._key == other._key)
+                object.__setattr__(self, name, its)  # the next time, they are the same at once
+        return True
 
     @property
     def _key(self) -> Any:
