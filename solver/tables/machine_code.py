@@ -114,7 +114,7 @@ class Machine:
 def _address(values: Floats) -> int:
     """The address of an array's values. That of a buffer is known four times as soon as NumPy's."""
     if values.flags.writeable and values.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(values))
+        return ctypes.addressof(ctypes.c_char.from_buffer(values.data))
     return int(values.__array_interface__["data"][0])
 
 

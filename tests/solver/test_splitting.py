@@ -110,7 +110,7 @@ def test_a_search_is_split_once_it_has_examined_enough():
     assert whole.boxes < Helpers().enough
     for enough, is_split in ((whole.boxes + 1, False), (whole.boxes // 2, True)):
         executor = Watched()
-        state = Search(model, SolveOptions(helpers=Helpers(executor, enough, 100))).run()
+        state = Search(model, SolveOptions(helpers=Helpers(executor, enough, 10))).run()
         assert bool(executor.runs) == is_split
         assert (state.value, state.complete) == (whole.value, True)
     # rounds grow with what was done before
