@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 from math import floor, inf, prod
+from operator import eq
 from typing import Any
 
 import numpy as np
@@ -174,24 +175,30 @@ class Guard:
 
     @remembered
     def _guarded(self, node: Expression) -> Expression:
-        match node:
-            case Sum():
-                return add(*map(self._guarded, node.terms))
-            case Maximum():
-                return maximum(*map(self._guarded, node.arguments))
-            case Minimum():
-                return minimum(*map(self._guarded, node.arguments))
-            case Product():
-                powers = ((self._guarded(base), exponent) for base, exponent in node.factors)
-                factors = (
-                    power(base if exponent > 0 else multiply(*self._positive(base)), exponent)
-                    for base, exponent in powers
-                )
-                return multiply(node.coefficient, *factors)
-            case CeilingDivision():
-                sign, divisor = self._positive(self._guarded(node.denominator))
-                return ceiling_division(multiply(sign, self._guarded(node.numerator)), divisor)
-        return node
+        if isinstance(node, Product):
+            factors = [
+                (base, self._guarded(base) if exponent > 0 else self._divisor(base), exponent)
+                for base, exponent in node.factors
+            ]
+            if all(own == base for base, own, _ in factors):
+                return node
+            return multiply(
+                node.coefficient, *(power(own, exponent) for _, own, exponent in factors)
+            )
+        if isinstance(node, CeilingDivision):
+            sign, divisor = self._positive(self._guarded(node.denominator))
+            top = self._guarded(node.numerator)
+            if sign == 1 and top == node.numerator and divisor == node.denominator:
+                return node
+            return ceiling_division(multiply(sign, top), divisor)
+        make = {Sum: add, Maximum: maximum, Minimum: minimum}.get(type(node))
+        parts = [self._guarded(part) for part in node.children] if make else ()
+        return node if make is None or all(map(eq, parts, node.children)) else make(*parts)
+
+    def _divisor(self, base: Expression) -> Expression:
+        """What stands for a divisor in a product."""
+        sign, divisor = self._positive(self._guarded(base))
+        return divisor if sign == 1 else multiply(sign, divisor)
 
     def _positive(self, divisor: Expression) -> tuple[int, Expression]:
         """The sign of a divisor, and its size as what is positive by its looks."""

@@ -23,12 +23,11 @@ Operand: TypeAlias = "Expression | int | Fraction"
 class Expression:
     """Base of all expression nodes; supports ordinary arithmetic."""
 
-    __slots__ = ("_hash", "_twin")
-    """Trees are hashed and compared again and again as keys: a node's hash is computed once, and an
-    equal node is kept. They are no fields, so pickling leaves them out."""
+    __slots__ = ("_hash",)
+    """Trees are hashed again and again as keys; a node's hash is computed once. It is no field, so
+    pickling leaves it out."""
 
     _hash: int
-    _twin: Expression
     __match_args__: ClassVar[tuple[str, ...]] = ()
 
     def __hash__(self) -> int:
@@ -44,15 +43,13 @@ class Expression:
             return True
         if type(self) is not type(other) or hash(self) != hash(other):
             return False
-        assert isinstance(other, Expression)
-        one, two = _first(self), _first(other)
-        if one is two:
-            return True
-        parts = ((getattr(a, name) for name in a.__match_args__) for a in (one, two))
-        same = tuple(next(parts)) == tuple(next(parts)) or one._key == two._key
-        if same:
-            object.__setattr__(two, "_twin", one)
-        return same
+        for name in self.__match_args__:
+            own, its = getattr(self, name), getattr(other, name)
+            if own is not its:
+                if own != its:  # in another order, perhaps
+                    return bool(self._key == other._key)
+                object.__setattr__(self, name, its)  # the next time, they are the same at once
+        return True
 
     @property
     def _key(self) -> Any:
@@ -270,13 +267,6 @@ class Minimum(_Extreme):
     """The smallest of its arguments."""
 
     __slots__ = ()
-
-
-def _first(node: Expression) -> Expression:
-    """The node that all known to be equal to a node lead to."""
-    while (twin := getattr(node, "_twin", None)) is not None:
-        node = twin
-    return node
 
 
 def _unordered(part: Any) -> Any:

@@ -96,15 +96,26 @@ class Machine:
         padded = np.zeros((axes, whole), np.int32)
         padded[:, :entries] = nodes
         stored, work = np.empty((outputs, whole)), np.empty((registers, BLOCK))
-        kept = [np.ascontiguousarray(values, np.float64) for _, values in sources]
-        places = [
-            (axis, own.__array_interface__["data"][0])
-            for (axis, _), own in zip(sources, kept, strict=True)
-        ]
+        # most have one value: those are copied to one array, as addresses take longer to get
+        singles = np.array([own[0] if own.size == 1 else 0.0 for _, own in sources], np.float64)
+        first, kept, places = _address(singles), list[Floats](), list[tuple[int, int]]()
+        for number, (axis, own) in enumerate(sources):
+            place = first + number * singles.itemsize
+            if own.size > 1:
+                kept.append(np.ascontiguousarray(own, np.float64))
+                place = _address(kept[-1])
+            places.append((axis, place))
         arrays = (code, constants, work, np.array(places, np.int64), padded, stored)
         counts = (whole, length, len(constants), len(code))
         self._run(*counts, *(array.ctypes.data for array in arrays))
         return stored[:, :entries]
+
+
+def _address(values: Floats) -> int:
+    """The address of an array's values. That of a buffer is known four times as soon as NumPy's."""
+    if values.flags.writeable and values.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(values.data))
+    return int(values.__array_interface__["data"][0])
 
 
 @lru_cache(maxsize=1)

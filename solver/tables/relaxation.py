@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import starmap
 from operator import itemgetter
 
@@ -323,6 +324,7 @@ class Relaxation(AxisGroups, Signs):
         return self.sign(next(iter(axes)), node) if len(axes) == 1 else None
 
 
+@cache
 def statistic(column: int, high: bool) -> Symbol:
     """The symbol of a column's smallest or largest value over a region."""
     return Symbol(f"{'high' if high else 'low'}.{column}")

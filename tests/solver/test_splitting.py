@@ -105,12 +105,12 @@ class Watched(InProcess):
 
 
 def test_a_search_is_split_once_it_has_examined_enough():
-    model = build_model(mm_problem((64, 64, 64), objective="edp"), never)
+    model = build_model(mm_problem((64, 64, 64), objective="edp", dtype="int16"), never)
     whole = Search(model, SolveOptions()).run()
     assert whole.boxes < Helpers().enough
     for enough, is_split in ((whole.boxes + 1, False), (whole.boxes // 2, True)):
         executor = Watched()
-        state = Search(model, SolveOptions(helpers=Helpers(executor, enough, 100))).run()
+        state = Search(model, SolveOptions(helpers=Helpers(executor, enough, 10))).run()
         assert bool(executor.runs) == is_split
         assert (state.value, state.complete) == (whole.value, True)
     # rounds grow with what was done before

@@ -171,20 +171,6 @@ def test_level_sets_keep_all_rows_of_good_configurations(seed, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_rows_of_at_most_a_value_are_few_and_have_the_columns_of_all(seed, monkeypatch):
-    monkeypatch.setattr(level_set, "WIDE", 0)
-    for problem in problems(seed):
-        best, levels = solve_exact(problem, SolveOptions(any_tie=True)), LevelSets(problem, never)
-        if best.value is None:
-            continue
-        every, few = levels.few_rows(None), levels.few_rows(best.value)
-        assert few
-        assert all(table.count for table in few)
-        assert [table.columns for table in few] == [table.columns for table in every]
-        assert levels.few_rows(Fraction(-1)) == []
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("sizes", ["i=1,j=48,k=32", "i=8,j=56,k=32", "i=12,j=40,k=16"])
 def test_wide_and_narrow_axes_with_ports_have_one_answer(sizes, monkeypatch):
