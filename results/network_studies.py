@@ -46,9 +46,6 @@ PHASE, MODE = "phase", "mode"
 #: What ends the name of a module that moves a tensor.
 _MODULE = re.compile(r"(_1|_drain)?_IO_L\d_(in|out)$")
 
-#: How many of the things that take the cycles are shown.
-_SHOWN = 2
-
 
 class RaisedDocument(Document):
     """The network's answer with one limit raised."""
@@ -325,7 +322,7 @@ def bound_text(result: NetworkResult) -> str:
     whole = sum(shares.values())
     if not whole or "" in shares:
         return "–"
-    most = sorted(shares.items(), key=lambda part: -part[1])[:_SHOWN]
+    most = sorted(shares.items(), key=lambda part: -part[1])[:2]
     return ", ".join(f"{name} {percent(n / whole)}" for name, n in most)
 
 
