@@ -32,7 +32,6 @@ from ithaca.formulations.algebra.expression import (
     Minimum,
     Product,
     Symbol,
-    gains_and_losses,
     multiply,
     power,
 )
@@ -40,6 +39,7 @@ from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds, misplaced, trends
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial
+from ithaca.formulations.algebra.sums import gains_and_losses
 from ithaca.formulations.continuous_rules import continuous_rules, definitions, products
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation

@@ -21,10 +21,10 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
     split_coefficient,
-    summands,
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.formulations.algebra.sums import summands
 
 #: Most terms that a top is multiplied out into, and most that one bound looks at.
 TERMS = 200

@@ -31,14 +31,13 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
     add,
-    gains_and_losses,
     minimum,
     multiply,
     power,
     split_coefficient,
-    summands,
 )
 from ithaca.formulations.algebra.posynomial import NotPosynomialError, Posynomial, as_product
+from ithaca.formulations.algebra.sums import gains_and_losses, summands
 from ithaca.formulations.remembered import remembered
 
 Pieces: TypeAlias = tuple[Posynomial, ...]

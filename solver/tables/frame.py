@@ -18,7 +18,6 @@ from ithaca.formulations.algebra.expression import (
     Product,
     Symbol,
     add,
-    gains_and_losses,
     maximum,
     minimum,
     multiply,
@@ -27,6 +26,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
 from ithaca.formulations.algebra.rounding import loosened, without_cancellation
+from ithaca.formulations.algebra.sums import gains_and_losses
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.remembered import latest
 from ithaca.formulations.space import Axis, Relation, Space

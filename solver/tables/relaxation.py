@@ -39,9 +39,9 @@ from ithaca.formulations.algebra.expression import (
     multiply,
     power,
     split_coefficient,
-    summands,
 )
 from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound, subtracts
+from ithaca.formulations.algebra.sums import summands
 from ithaca.formulations.remembered import remembered
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups

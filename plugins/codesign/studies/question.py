@@ -18,10 +18,10 @@ from ithaca.formulations.algebra.expression import (
     Symbol,
     add,
     multiply,
-    summands,
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds, trends
+from ithaca.formulations.algebra.sums import summands
 from ithaca.formulations.goals import is_requirement, read_limited
 from ithaca.formulations.hardware.accelerator import Trend, Work
 from ithaca.formulations.problem import Limit, Objective, read_objective

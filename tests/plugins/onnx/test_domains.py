@@ -304,7 +304,7 @@ def test_unpacked_weights_have_the_format_of_what_is_unpacked(tmp_path, kind, sc
 
 
 def test_integers_that_are_clipped_have_fewer_bits(tmp_path):
-    """Brevitas writes integers of other widths so, in ONNX's own operators."""
+    """Integers of other widths in ONNX's own operators, the way Brevitas writes them."""
     graph = Graph(x=[5, 64])
     scale = constant(graph, "s", TensorProto.FLOAT, 1)
     point = constant(graph, "z", TensorProto.INT8, 1)
