@@ -341,7 +341,6 @@ class Stages:
                 for region in regions
                 if region.best is not None
             ]
-            # no part of what suffices: nothing would be left for those that need none
             if len(more) < len(regions) or sum(more) <= spare:
                 own = [spare] * len(regions)
             else:
