@@ -196,7 +196,7 @@ class Guard:
         return node if make is None or all(map(eq, parts, node.children)) else make(*parts)
 
     def _divisor(self, base: Expression) -> Expression:
-        """A divisor as a factor of a product."""
+        """The stand-in for a divisor in a product."""
         sign, divisor = self._positive(self._guarded(base))
         return divisor if sign == 1 else multiply(sign, divisor)
 

@@ -39,16 +39,13 @@ class Expression:
             return value
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if type(self) is not type(other) or hash(self) != hash(other):
-            return False
+        if self is other or type(self) is not type(other) or hash(self) != hash(other):
+            return self is other
         for name in self.__match_args__:
-            own, its = getattr(self, name), getattr(other, name)
-            if own is not its:
-                if own != its:  # in another order, perhaps
-                    return bool(self._key == other._key)
-                object.__setattr__(self, name, its)  # the next time, they are the same at once
+            its = getattr(other, name)
+            if getattr(self, name) != its:  # in another order, perhaps
+                return bool(self._key == other._key)
+            object.__setattr__(self, name, its)  # the next time, it is the same at once
         return True
 
     @property
@@ -382,9 +379,7 @@ def minimum(*values: Operand) -> Expression:
 
 
 def _extreme(
-    values: Iterable[Operand],
-    kind: type[Maximum] | type[Minimum],
-    pick: Callable[[Fraction, Fraction], Fraction],
+    values: Iterable[Operand], kind: type[_Extreme], pick: Callable[..., Fraction]
 ) -> tuple[Expression, ...]:
     kept: dict[Expression, None] = {}
     constant: Fraction | None = None

@@ -12,12 +12,12 @@ from ithaca.formulations.algebra.expression import (
     Product,
     Sum,
     add,
-    gains_and_losses,
     maximum,
     multiply,
     power,
     split_coefficient,
 )
+from ithaca.formulations.algebra.sums import gains_and_losses
 from ithaca.formulations.problem import SymbolicProblem
 from ithaca.solver.tables.relaxation import Relaxation
 
