@@ -25,8 +25,8 @@ EMPTY_SPACE = "the design space itself is empty"
 EMPTY_WITHIN = 5.0
 
 #: Boxes in which the smallest value that could be met is looked for where no time limit is stated
-#: (per design).
-BOXES = 200_000
+#: (per design): of mappings, whose limit is refuted without a search, and of arrays.
+BOXES = {True: 50_000, False: 500_000}
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -76,7 +76,7 @@ def _smallest(
         ):
             return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
         if refuted or not staged:
-            options = replace(options, boxes=BOXES)
+            options = replace(options, boxes=BOXES[staged])
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
