@@ -28,6 +28,7 @@ class BypassStage:
         self.choices = [replace(problem, design=fixed) for fixed in _choices(design)]
         self._bits = len(_open(design))
         self._stages: dict[int, Stage] = {}
+        self._let_go: Fraction | float = np.inf  #: The least that stages left out that are no more
 
     def _stage(self, choice: int) -> Stage:
         if choice not in self._stages:
@@ -45,7 +46,11 @@ class BypassStage:
     @property
     def dropped(self) -> Fraction | float:
         """The least that any choice has left out."""
-        return min((stage.dropped for stage in self._stages.values()), default=np.inf)
+        return min([self._let_go, *(stage.dropped for stage in self._stages.values())])
+
+    def _finished(self, choice: int) -> None:
+        """Let go of a stage none of whose rows is left to complete."""
+        self._let_go = min(self._let_go, self._stages.pop(choice).dropped)
 
     def _free(self, choice: int, configuration: Configuration | None) -> Configuration | None:
         """A configuration of a choice as one of the whole design."""
@@ -89,21 +94,24 @@ class BypassStage:
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
         """The rows of all choices, those with the least bound first."""
-        begun: list[tuple[float, int, Iterator[Block]]] = []
+        begun: list[tuple[float, int]] = []
         for choice in range(len(self.choices)):
-            blocks = self._stage(choice).blocks(cutoff)
-            first = next(blocks)  # a bound of everything, and no rows
+            first = next(self._stage(choice).blocks(cutoff))  # a bound of everything, and no rows
             if first.rest < least_double(cutoff()):
-                begun.append((first.rest, choice, blocks))
-            else:
-                del self._stages[choice]
+                begun.append((first.rest, choice))
+            self._finished(choice)  # the tables of all together take much memory
             yield Block.empty(-np.inf)
-        begun.sort(key=lambda each: each[:2])
-        for place, (_, choice, blocks) in enumerate(begun):
-            after = begun[place + 1][0] if place + 1 < len(begun) else np.inf
-            if begun[place][0] < least_double(cutoff()):
-                for block in blocks:
-                    yield Block(_numbered(choice, block.rows), block.bounds, min(block.rest, after))
+        begun.sort(reverse=True)
+        while begun:
+            least, choice = begun.pop()
+            if not least < least_double(cutoff()):
+                break
+            after, rows = begun[-1][0] if begun else np.inf, 0
+            for block in self._stage(choice).blocks(cutoff):
+                rows += block.bounds.size
+                yield Block(_numbered(choice, block.rows), block.bounds, min(block.rest, after))
+            if not rows:
+                self._finished(choice)
         yield Block.empty(np.inf)
 
     def complete(self, rows: NDArray[Any], cutoff: Cutoff) -> Candidates:

@@ -53,7 +53,7 @@ SLICE, MANY = 1 << 16, 1 << 13
 MEMORY = 192 << 20
 
 #: Labels that are gone on with at most where the search may go on by boxes.
-WIDE = 1 << 19
+WIDE = 1 << 15
 
 #: Labels that are bounded at once: each takes many numbers while it is.
 TOGETHER = 1 << 17

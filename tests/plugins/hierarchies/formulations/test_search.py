@@ -149,6 +149,7 @@ def test_boxes_prove_what_labels_do(monkeypatch, extents):
     """Padded products on six levels and two meshes."""
     nest = workload("mm", dict(zip("ijk", extents, strict=True)))
     design = SpatialDesign(nest, fitted(find_architecture("simba-like"), nest), MappingOptions())
+    monkeypatch.setattr(extension, "WIDE", 1 << 30)
     by_labels = solve_staged(posed(design, "energy"))
     began, blocks = [], MappingBoxes.blocks
 

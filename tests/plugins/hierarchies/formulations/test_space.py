@@ -14,6 +14,8 @@ from ithaca.formulations.problem import Objective, Problem
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping import slots
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
+from ithaca.plugins.hierarchies.formulations.search import extension, stage
+from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.solver.certificate import Status
 from ithaca.solver.staged.engine import solve_staged
 from tests.plugins.hierarchies.formulations.cases import nest_of, random_architecture
@@ -107,9 +109,29 @@ def test_bypasses_are_choices_where_they_are_left_open():
 
 
 @pytest.mark.parametrize("objective", ["energy", "edp"])
-def test_free_bypasses_are_proven_in_stages(objective):
-    rng = random.Random(8)
-    nest = nest_of("O[m][p] += I[p+r] * W[m][r]", {"m": 4, "p": 4, "r": 3})
+@pytest.mark.parametrize(
+    ("statement", "sizes", "divisors", "seed"),
+    [
+        ("O[m][p] += I[p+r] * W[m][r]", {"m": 4, "p": 4, "r": 3}, True, 8),
+        ("O[i][j] += A[i][k] * B[k][j]", {"i": 3, "j": 2, "k": 2}, False, 3),
+    ],
+)
+def test_free_bypasses_are_proven_in_stages(
+    monkeypatch, statement, sizes, divisors, seed, objective
+):
+    """Windows are proven by labels, padded products by boxes."""
+    began, blocks = [], MappingBoxes.blocks
+
+    def counted(boxes, cutoff):
+        began.append(boxes)
+        yield from blocks(boxes, cutoff)
+
+    monkeypatch.setattr(MappingBoxes, "blocks", counted)
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    monkeypatch.setattr(stage, "BEAMS", ())
+    rng = random.Random(seed)
+    nest = nest_of(statement, sizes)
     architecture = random_architecture(rng, nest, 3, free=True)
     levels = tuple(
         replace(level, words=level.words and 12, block=1) for level in architecture.levels
@@ -117,12 +139,13 @@ def test_free_bypasses_are_proven_in_stages(objective):
     design = SpatialDesign(
         nest,
         replace(architecture, levels=levels),
-        MappingOptions(divisors_only=True, free_bypass=True),
+        MappingOptions(divisors_only=divisors, free_bypass=True),
     )
     expression = parse_expression(objective, where="objective", allowed=design.vocabulary)
     found = solve_staged(Problem(design, (), Objective(objective, expression)))
+    assert bool(began) is not divisors
     assert found.certificate.status is Status.OPTIMAL
     best = least(design, crossed(tables_of(design.space)))[objective]
     assert float(found.value or 0) == pytest.approx(best)
-    kept = SpatialDesign(nest, design.architecture, MappingOptions(divisors_only=True))
+    kept = SpatialDesign(nest, design.architecture, MappingOptions(divisors_only=divisors))
     assert best < least(kept, crossed(tables_of(kept.space)))[objective]
