@@ -142,7 +142,8 @@ def test_the_nearest_is_the_best_that_was_found_in_time(tmp_path):
     assert "proven-best" in line or "the result's best" in line
 
 
-def test_what_is_not_proven_is_no_proven_best(result):
+def test_what_is_not_proven_is_no_proven_best():
+    result = ithaca.solve("mm", i=50, j=36, k=28, dataflow="i,j")
     problems = [design.problem for design in result.designs]
     best, how = _buildable(problems, SolveOptions(boxes=1, gap=1))
     assert best.certificate.status.value == "feasible"

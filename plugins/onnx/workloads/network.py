@@ -91,7 +91,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         )
     parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
     network = Network(escaped(path.stem), layers, "ONNX model", omissions, parameters, tuple(runs))
-    remarks = (*model.remarks, *_taken(network))
+    remarks = (*model.remarks, *_formats_of(network))
     return replace(network, remarks=tuple(f"{path} {remark}" for remark in remarks))
 
 
@@ -103,15 +103,12 @@ def _typed(layer: Layer, formats: Mapping[str, tuple[str, str]], output: str) ->
     return replace(layer, nest=with_formats(layer.nest, known or None, "format"))
 
 
-def _taken(network: Network) -> Iterator[str]:
-    """The line on the formats that layers take from the file."""
+def _formats_of(network: Network) -> Iterator[str]:
+    """The line on the formats that the file states of layers."""
     if words := network_formats(network):
         typed = sum(bool(layer.nest.formats) for layer in network.layers)
         layers = counted(len(network.layers), "layer")
-        yield (
-            f"states formats, {words}, taken in {typed} of {layers}; "
-            "--format states others, or none"
-        )
+        yield (f"states formats, {words}, in {typed} of {layers}; --format states others, or none")
 
 
 def _omission(

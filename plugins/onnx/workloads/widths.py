@@ -34,7 +34,7 @@ _INTEGER = frozenset(
     )
 )
 
-#: Operators that leave the values of their first input as they are, or choose among them.
+#: Operators that leave the values of their inputs as they are, or choose among them.
 _KEEPING = {
     *("Clip", "Dropout", "Flatten", "Identity", "Relu", "Reshape", "Squeeze", "Unsqueeze"),
     *("Transpose", "MaxPool", "Concat", "Slice", "Split", "Pad", "Gather", "Expand"),
@@ -166,8 +166,8 @@ class _Formats:
                 bits = bits and min(bits, self.bits[source] or bits)
             elif operator != "DequantizeLinear":
                 whole.update(node.output[:1])
-        elif operator in _KEEPING and (source in self.bits or source in self.others):
-            bits, other = self.bits.get(source, 0), self.others.get(source, "")
+        elif operator in _KEEPING and (kept := self._kept(node, source in whole)) is not None:
+            bits, other = kept
             if source in whole:
                 whole.update(node.output)
                 bits = self._clipped(node, bits) if operator == "Clip" else bits
@@ -177,6 +177,32 @@ class _Formats:
             self.others.update(dict.fromkeys(node.output, other))
         else:
             self.bits.update(dict.fromkeys(node.output, bits))
+
+    def _kept(self, node: NodeProto, integers: bool) -> tuple[int, str] | None:
+        """The bits or the other format of what an operator hands on, of all parts that it joins;
+        None where it is not known, as with padding by what may be no value of the format."""
+        parts = node.input if node.op_type == "Concat" else node.input[:1]
+        others = {self.others.get(name, "") for name in parts}
+        if len(others) != 1 or not all(name in self.bits or name in self.others for name in parts):
+            return None
+        each = [self.bits.get(name, 0) for name in parts]
+        bits = max(each) if all(each) else 0
+        if node.op_type == "Pad" and not self._pads_by_zero(node):
+            match = _INTEGER_TYPE.fullmatch(self._type(node, 2)) if integers else None
+            return None if match is None else (max(bits, int(match[1])), "")
+        return bits, others.pop()
+
+    def _pads_by_zero(self, node: NodeProto) -> bool:
+        """Whether a constant says that padding is zeros, or nothing says otherwise."""
+        from onnx import numpy_helper
+
+        if any(each.name == "value" and each.f for each in node.attribute):
+            return False
+        if not has(node, 2):
+            return True
+        value = self.values.get(node.input[2])
+        known = value is not None and not value.external_data and prod(value.dims) == 1
+        return known and not numpy_helper.to_array(value).item()
 
     def _clipped(self, node: NodeProto, bits: int) -> int:
         """Bits of integers between constants."""

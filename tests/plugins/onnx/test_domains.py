@@ -204,7 +204,7 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
 
 
 def taken(path, formats, layers):
-    return f"{path} states formats, {formats}, taken in {layers}; --format states others, or none"
+    return f"{path} states formats, {formats}, in {layers}; --format states others, or none"
 
 
 def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_path):
@@ -221,12 +221,12 @@ def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_pa
     network = graph.network(tmp_path)
     own = [dict(layer.nest.formats) for layer in network.layers]
     assert own == [{"A": "int8", "B": "int2"}, {"A": "int8", "B": "int6"}]
-    assert any("W=int2/int6,A=int8, taken in 2 of 2 layers" in e for e in network.remarks)
+    assert any("W=int2/int6,A=int8, in 2 of 2 layers" in e for e in network.remarks)
     graph = Graph(x=[4, 8])
     rounded = graph.add("DequantizeLinear", graph.add("QuantizeLinear", "x", "s"), "s")
     graph.add("MatMul", rounded, graph.weight(8, 8))
     (remark,) = graph.network(tmp_path).remarks
-    assert "states formats, A=int8, taken in 1 of 1 layer;" in remark
+    assert "states formats, A=int8, in 1 of 1 layer;" in remark
 
 
 def test_formats_of_a_model_reach_hierarchies_and_options_replace_them(tmp_path):
@@ -260,6 +260,7 @@ def constant(graph, name, kind, *shape):
     return name
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("scales", "points", "form"),
     [
@@ -280,6 +281,7 @@ def test_blocks_of_packed_weights_share_their_scales(tmp_path, scales, points, f
     assert layer.nest.formats == (("B", form),)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "scales", "block", "form"),
     [
@@ -321,6 +323,40 @@ def test_integers_that_are_clipped_have_fewer_bits(tmp_path):
     assert layer.nest.formats == (("A", "int3"), ("B", "int4"))
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("widths", "form"), [((4, 8), "int8"), ((2, 3), "int3"), ((4,), "int4"), ((8, None), None)]
+)
+def test_joined_tensors_have_the_widest_format_of_their_parts(tmp_path, widths, form):
+    """None where one of them has none."""
+    domain = "qonnx.custom_op.general"
+    graph = Graph(x=[4, 8])
+    scale = graph.integers(1)
+    parts = [
+        graph.add("Quant", "x", scale, scale, graph.integers(bits), domain=domain) if bits else "x"
+        for bits in widths
+    ]
+    graph.add("MatMul", graph.add("Concat", *parts, axis=1), graph.weight(8 * len(parts), 4))
+    (layer,) = graph.network(tmp_path).layers
+    assert dict(layer.nest.formats).get("A") == form
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("pad", "form"), [(0, "int4"), (200, "int8")])
+def test_padding_of_clipped_integers_counts(tmp_path, pad, form):
+    graph = Graph(x=[5, 64])
+    scale = constant(graph, "s", TensorProto.FLOAT, 1)
+    point = constant(graph, "z", TensorProto.UINT8, 1)
+    for name, value in (("low", 0), ("high", 15), ("pad", pad)):
+        graph.weights.append(helper.make_tensor(name, TensorProto.UINT8, [], [value]))
+    integers = graph.add("Clip", graph.add("QuantizeLinear", "x", scale, point), "low", "high")
+    padded = graph.add("Pad", integers, graph.integers(0, 0, 0, 0), "pad")
+    graph.add("MatMul", graph.add("DequantizeLinear", padded, scale, point), graph.weight(64, 4))
+    (layer,) = graph.network(tmp_path).layers
+    assert dict(layer.nest.formats).get("A") == form
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize(("stated", "form"), [("INT4", "int4"), ("BIPOLAR", "int1"), ("FLOAT", "")])
 def test_hardware_of_finn_states_its_types(tmp_path, stated, form):
     graph = Graph(x=[5, 64])

@@ -140,6 +140,7 @@ def test_the_cases_are_many_sided():
     assert sum(case["figures"]["cycles"] > case["figures"]["compute_cycles"] for case in CASES) >= 5
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("case", [c for c in CASES if c["figures"].get("no_reuse")], ids=name)
 def test_without_no_reuse_fewer_words_would_be_counted(case):
     mapped = read_export(TIMELOOP.export(chosen(case)))
