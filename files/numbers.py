@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -95,7 +96,10 @@ def number(value: Fraction | float | None) -> str:
     """A number with thousands separators and no superfluous decimals."""
     if value is None:
         return "–"
-    decimal = float(value)
+    try:
+        decimal = float(value)
+    except OverflowError:  # beyond all doubles
+        return f"{Decimal(round(value)):.4g}"
     return f"{decimal:.4g}" if 0 < abs(decimal) < 1 else f"{decimal:,.4f}".rstrip("0").rstrip(".")
 
 

@@ -19,6 +19,7 @@ from ithaca.formulations.platform import Platform
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.formulations.question import Minimise
 from ithaca.formulations.schema import NestDocument, PlatformDocument
+from ithaca.formulations.space import Role
 from ithaca.formulations.systolic import quantities
 from ithaca.formulations.systolic.channels import beside
 from ithaca.formulations.systolic.dataflows import dataflows
@@ -243,7 +244,7 @@ def result(read: NetworkResultDocument) -> NetworkResult:
         )
     parameters = {place: array.parameters for place, array in enumerate(read.arrays)}
     layers = read_layers(
-        read.layers, lambda layer: _read_layer(layer, own, parameters.get(layer.array, {}))
+        read.layers, lambda layer: _read_layer(layer, own, parameters.get(layer.array))
     )
     return read_result(
         read,
@@ -257,7 +258,7 @@ def result(read: NetworkResultDocument) -> NetworkResult:
 
 
 def _read_layer(
-    read: LayerDocument, request: ArrayQuestion, hardware: Mapping[str, int]
+    read: LayerDocument, request: ArrayQuestion, hardware: Mapping[str, int] | None
 ) -> LayerResult:
     layer = Layer(read.name, read.workload.nest(), read.count, read.sources, read.folded)
     request = request.of(layer.nest)
@@ -279,15 +280,17 @@ def _read_layer(
     )
     if read.best is not None:
         chosen, tiling = problem(read.best), read.best.tiling
-        if hardware:
+        if hardware is not None:
             own = systolic(chosen)
-            buffers = [quantities.buffer(buffer).name for buffer in own.buffers]
-            known = [q for q in (*own.space.quantities, *buffers) if not q.startswith("t1.")]
-            names = {"simd": quantities.t2(own.array.simd_loop).name}
-            values = {names.get(name, name): value for name, value in hardware.items()}
-            if unknown := min(values.keys() - known, default=None):
-                at = f"arrays[{read.array}].parameters has {quoted(unknown)}"
-                raise InputError(f"{at}; allowed: simd, {', '.join(known)}")
+            simd = quantities.t2(own.array.simd_loop).name
+            parts = [q.name for q in own.space.quantities.values() if q.role is not Role.MAPPING]
+            known = {"simd" if name == simd else name: name for name in parts}
+            known |= {name: name for name in (quantities.buffer(b).name for b in own.buffers)}
+            if wrong := min(hardware.keys() ^ known.keys(), default=None):
+                has = "has" if wrong in hardware else "lacks"
+                at = f"arrays[{read.array}].parameters {has} {quoted(wrong)}"
+                raise InputError(f"{at}; allowed: {', '.join(known)}, all of them")
+            values = {known[name]: value for name, value in hardware.items()}
             chosen = chosen.with_design(hardware=fixed(values))
     else:
         anything = ArrayDesignDocument(

@@ -186,6 +186,24 @@ def test_splits_are_a_study_of_networks(thirds):
         ithaca.load("forged.json")
 
 
+def test_repeated_layers_are_the_same_however_arrays_divide_them(thirds):
+    again = SMALL + "  - {op: kernel, name: c, kernel: mm, sizes: {i: 2, j: 2, k: 2}}\n"
+    Path("two.yaml").write_text(again)
+    study = ithaca.codesign("thirds.yaml", "two.yaml", vary={"dsp": [4, 6]})
+    study.save("study.json")
+    rows = [point["network"]["layers"] for point in study.document["points"]]
+    assert len({tuple(map(tuple, (row["sources"] for row in own))) for own in rows}) == 2
+    assert ithaca.verify("study.json").confirmed
+
+
+def test_shares_beyond_the_doubles_are_refused_in_one_line(thirds):
+    document = ithaca.codesign("thirds.yaml", "two.yaml").document
+    document["partition"]["shares"]["bram18k"] = 1e308
+    Path("r.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"arrays take 2\.000e\+308 of bram18k, whose limit is"):
+        ithaca.load("r.json")
+
+
 @pytest.mark.parametrize("options", [(), ("--time-limit", "600")])
 @pytest.mark.parametrize(
     ("limit", "line"),

@@ -90,6 +90,25 @@ def test_a_result_loads_back(tmp_path, shared):
     assert network_document(loaded) == network_document(shared)
 
 
+@pytest.mark.parametrize("less", ["simd", "lanes.i", "pack.A", "buffer.B", ""])
+@pytest.mark.ci
+def test_an_array_states_all_of_its_hardware(tmp_path, shared, less):
+    # what it lacked each layer could have chosen for itself
+    document = json.loads(document_text(network_document(shared)))
+    parameters = document["arrays"][0]["parameters"]
+    if less:
+        del parameters[less]
+    else:
+        parameters.clear()
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=rf"arrays\[0\]\.parameters lacks '{less}.*; allowed: "):
+        ithaca.load(tmp_path / "r.json")
+    parameters["lanes.k"] = 1
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"arrays\[0\]\.parameters (has 'lanes\.k|lacks)"):
+        ithaca.load(tmp_path / "r.json")
+
+
 @pytest.mark.parametrize("minimise", list(Minimise))
 def test_more_arrays_are_no_slower_than_one(products, shared, minimise):
     request = asked(arrays=2, minimise=minimise)
