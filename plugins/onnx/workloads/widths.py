@@ -157,6 +157,7 @@ class _Formats:
         """Note what a node's outputs hold."""
         domain, operator = key(node)
         source = node.input[0] if node.input else ""
+        outputs = node.output if operator == "Split" else node.output[:1]  # others: scales, places
         other = ""
         if domain in QUANTISERS and operator in BITS:
             bits = _stated(node, BITS[operator], self.values)
@@ -165,18 +166,18 @@ class _Formats:
             if operator == "DequantizeLinear" and source in self.bits:
                 bits = bits and min(bits, self.bits[source] or bits)
             elif operator != "DequantizeLinear":
-                whole.update(node.output[:1])
+                whole.update(outputs)
         elif operator in _KEEPING and (kept := self._kept(node, source in whole)) is not None:
             bits, other = kept
             if source in whole:
-                whole.update(node.output)
+                whole.update(outputs)
                 bits = self._clipped(node, bits) if operator == "Clip" else bits
         else:
             return
         if other:
-            self.others.update(dict.fromkeys(node.output, other))
+            self.others.update(dict.fromkeys(outputs, other))
         else:
-            self.bits.update(dict.fromkeys(node.output, bits))
+            self.bits.update(dict.fromkeys(outputs, bits))
 
     def _kept(self, node: NodeProto, integers: bool) -> tuple[int, str] | None:
         """The bits or the other format of what an operator hands on, of all parts that it joins;

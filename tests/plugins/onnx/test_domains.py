@@ -229,6 +229,19 @@ def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_pa
     assert "states formats, A=int8, in 1 of 1 layer;" in remark
 
 
+def test_scales_and_places_have_no_bits_of_what_is_rounded(tmp_path):
+    """Of several outputs only the first holds it; all parts of what is split do."""
+    graph = Graph(x=[4, 8])
+    outputs = ["rounded", "scale", "zero"]
+    graph.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], outputs))
+    graph.nodes.append(helper.make_node("Split", ["rounded"], ["upper", "lower"], axis=0))
+    scale = graph.add("Reshape", "scale", graph.integers(1, 1))
+    graph.add("MatMul", scale, graph.weight(1, 8))
+    graph.add("MatMul", graph.add("Identity", "lower"), graph.weight(8, 3))
+    one, other = graph.network(tmp_path).layers
+    assert (one.nest.formats, other.nest.formats) == ((), (("A", "int8"),))
+
+
 def test_formats_of_a_model_reach_hierarchies_and_options_replace_them(tmp_path):
     graph = Graph(x=[2, 4])
     graph.add("MatMulNBits", "x", graph.weight(2, 1, 2), domain="com.microsoft", K=4, N=2, bits=4)
