@@ -202,8 +202,9 @@ class _Formats:
         if not has(node, 2):
             return True
         value = self.values.get(node.input[2])
-        known = value is not None and not value.external_data and prod(value.dims) == 1
-        return known and not numpy_helper.to_array(value).item()
+        if value is None or value.external_data or prod(value.dims) != 1:
+            return False
+        return not numpy_helper.to_array(value).item()
 
     def _clipped(self, node: NodeProto, bits: int) -> int:
         """Bits of integers between constants."""
