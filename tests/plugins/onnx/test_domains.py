@@ -204,7 +204,7 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
 
 
 def taken(path, formats, layers):
-    return f"{path} states formats, {formats}, in {layers}; --format states others, or none"
+    return f"{path} states formats, {formats}, in {layers}; network --format states others, or none"
 
 
 def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_path):
