@@ -230,7 +230,7 @@ def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_pa
 
 
 def test_scales_and_places_have_no_bits_of_what_is_rounded(tmp_path):
-    """Of several outputs only the first holds it; all parts of what is split do."""
+    """Only the first of several outputs holds it; all parts of what is split do."""
     graph = Graph(x=[4, 8])
     outputs = ["rounded", "scale", "zero"]
     graph.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], outputs))
@@ -341,7 +341,7 @@ def test_integers_that_are_clipped_have_fewer_bits(tmp_path):
     ("widths", "form"), [((4, 8), "int8"), ((2, 3), "int3"), ((4,), "int4"), ((8, None), None)]
 )
 def test_joined_tensors_have_the_widest_format_of_their_parts(tmp_path, widths, form):
-    """None where one of them has none."""
+    """Formats of joined tensors are unknown where one of them has none."""
     domain = "qonnx.custom_op.general"
     graph = Graph(x=[4, 8])
     scale = graph.integers(1)
