@@ -206,6 +206,9 @@ def test_networks_state_them(tmp_path):
     succeed("verify", file)
     line = refused(*command, "--mode", "shared-array")
     assert "layers of the same formats, which an array is built for, but tiny has A=int8" in line
+    assert "or state one with network --format (none: --dtype)" in line
+    none = network_with_formats(network, "none", "--format")
+    assert not any(layer.nest.formats for layer in none.layers)
 
 
 def test_layers_of_which_formats_say_nothing_are_named(tmp_path):

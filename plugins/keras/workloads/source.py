@@ -28,10 +28,14 @@ PIECE = 1 << 20
 #: The configuration in an archive.
 CONFIG = "config.json"
 
-#: The beginning of a file in HDF5, and that of a configuration in it.
+#: The beginning of a file in HDF5, that of an object in JSON, and what those of models have.
 HDF5 = b"\x89HDF\r\n\x1a\n"
-_BEGINNING = re.compile(rb'\{"class_name": ?"(?:%s)"' % "|".join(MODELS).encode())
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]')
+_BEGINNING = re.compile(rb'\{\s*"[a-z_]{4,}"\s*:')
+_MODEL = re.compile(rb'"(?:layers|%s)"' % "|".join(MODELS).encode())
+
+#: What opens and closes objects, and strings, the last of which may be cut off: each byte is read
+#: once, whatever it is.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.?[^"\\]*+)*+(?:"|\Z)|[{}]', re.DOTALL)
 
 
 def read_archive(path: Path, sizes: Mapping[str, int]) -> Network:
@@ -74,18 +78,27 @@ def read_hdf5(path: Path, sizes: Mapping[str, int]) -> Network:
         if file.read(len(HDF5)) != HDF5:
             raise refuse(path, "is no HDF5 file; allowed: a file as Keras saves it")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
-            texts, end = set[bytes](), 0
+            texts, end = dict[bytes, None](), 0  # each once, in their order
             for place in _BEGINNING.finditer(whole):
-                if place.start() >= end:  # it is no model within one
+                if place.start() >= end:  # it is within no other
                     end = _end(whole, place.start())
-                    texts.add(whole[place.start() : end])
-    if len(texts) != 1:
+                    if _MODEL.search(whole, place.start(), end):
+                        texts[whole[place.start() : end]] = None
+    models, document = 0, None
+    for text in texts:
+        try:
+            each = parse_json(text.decode(), path)
+        except UnicodeDecodeError:
+            raise refuse(path, "its text is not UTF-8; allowed: a file as Keras saves it") from None
+        if is_model(each):
+            models, document = models + 1, each
+    if models != 1:
         raise refuse(
             path,
-            f"holds {len(texts) or 'no'} configurations of models, or weights alone; allowed: one, "
+            f"holds {models or 'no'} configurations of models, or weights alone; allowed: one, "
             "as model.save() writes it, or what model.to_json() returns, as a .json file",
         )
-    return read_document(parse_json(texts.pop().decode("latin-1"), path), path, sizes)
+    return read_document(document, path, sizes)
 
 
 def _end(content: mmap.mmap, start: int) -> int:

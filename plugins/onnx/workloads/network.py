@@ -108,7 +108,10 @@ def _formats_of(network: Network) -> Iterator[str]:
     if words := network_formats(network):
         typed = sum(bool(layer.nest.formats) for layer in network.layers)
         layers = counted(len(network.layers), "layer")
-        yield (f"states formats, {words}, in {typed} of {layers}; --format states others, or none")
+        yield (
+            f"states formats, {words}, in {typed} of {layers}; network --format states others, or "
+            "none"
+        )
 
 
 def _omission(

@@ -157,6 +157,7 @@ class _Formats:
         """Note what a node's outputs hold."""
         domain, operator = key(node)
         source = node.input[0] if node.input else ""
+        outputs = node.output if operator == "Split" else node.output[:1]  # others: scales, places
         other = ""
         if domain in QUANTISERS and operator in BITS:
             bits = _stated(node, BITS[operator], self.values)
@@ -165,18 +166,18 @@ class _Formats:
             if operator == "DequantizeLinear" and source in self.bits:
                 bits = bits and min(bits, self.bits[source] or bits)
             elif operator != "DequantizeLinear":
-                whole.update(node.output[:1])
+                whole.update(outputs)
         elif operator in _KEEPING and (kept := self._kept(node, source in whole)) is not None:
             bits, other = kept
             if source in whole:
-                whole.update(node.output)
+                whole.update(outputs)
                 bits = self._clipped(node, bits) if operator == "Clip" else bits
         else:
             return
         if other:
-            self.others.update(dict.fromkeys(node.output, other))
+            self.others.update(dict.fromkeys(outputs, other))
         else:
-            self.bits.update(dict.fromkeys(node.output, bits))
+            self.bits.update(dict.fromkeys(outputs, bits))
 
     def _kept(self, node: NodeProto, integers: bool) -> tuple[int, str] | None:
         """The bits or the other format of what an operator hands on, of all parts that it joins;
@@ -201,8 +202,9 @@ class _Formats:
         if not has(node, 2):
             return True
         value = self.values.get(node.input[2])
-        known = value is not None and not value.external_data and prod(value.dims) == 1
-        return known and not numpy_helper.to_array(value).item()
+        if value is None or value.external_data or prod(value.dims) != 1:
+            return False
+        return not numpy_helper.to_array(value).item()
 
     def _clipped(self, node: NodeProto, bits: int) -> int:
         """Bits of integers between constants."""

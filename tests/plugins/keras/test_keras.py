@@ -223,6 +223,30 @@ def test_models_in_hdf5_are_read_by_the_configuration_in_them(tmp_path):
     assert counts(find_network(str(path))) == counts(read(tmp_path, document))
 
 
+def test_models_in_hdf5_of_classes_of_their_authors_are_read_whole(tmp_path):
+    """Models within them are none of the file; names are in UTF-8."""
+    inner = {**chain(layer("Dense", "inner", units=3), shape=(4,)), "name": "net"}
+    document = chain(inner, layer("Dense", "dé", units=2), shape=(4,))
+    own = {**document, "class_name": "Author"}
+    path = tmp_path / "saved.h5"
+    for text in (own, {"config": document["config"], "class_name": "Author"}):
+        written = json.dumps(text, ensure_ascii=False).encode()
+        path.write_bytes(hdf5({"loss": "mse"}) + written + b"\0")
+        network = find_network(str(path))
+        assert counts(network) == counts(read(tmp_path, document))
+        assert any("dé" in each.name for each in network.layers)
+    path.write_bytes(hdf5({"class_name": "Author", "config": {"net": document}}))
+    assert "holds no configurations of models" in refused("network", path)
+
+
+def test_strings_in_hdf5_that_do_not_end_are_read_once(tmp_path):
+    """A time that grew with the square of the length took hours here."""
+    path = tmp_path / "open.h5"
+    for end in (b"", b"\\"):
+        path.write_bytes(hdf5() + b'{"class_name": "Sequential", ' + b'\\"' * 1_000_000 + end)
+        assert "not JSON" in refused("network", path)
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [
@@ -230,6 +254,7 @@ def test_models_in_hdf5_are_read_by_the_configuration_in_them(tmp_path):
         (hdf5(), "holds no configurations of models, or weights alone; .* model.to_json()"),
         (hdf5(chain(shape=(1,)), chain(shape=(2,))), "holds 2 configurations of models"),
         (hdf5(chain(shape=(1,)))[:-20], "not JSON"),
+        (hdf5(chain(shape=(1,))).replace(b'"image"', b'"\xff"'), "not UTF-8"),
     ],
 )
 def test_bad_files_in_hdf5_are_refused_in_one_line(tmp_path, content, told):

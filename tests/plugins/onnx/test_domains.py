@@ -204,7 +204,7 @@ def test_words_that_are_rounded_to_are_named(tmp_path):
 
 
 def taken(path, formats, layers):
-    return f"{path} states formats, {formats}, in {layers}; --format states others, or none"
+    return f"{path} states formats, {formats}, in {layers}; network --format states others, or none"
 
 
 def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_path):
@@ -227,6 +227,19 @@ def test_layers_that_differ_take_the_bits_of_their_own_and_so_do_integers(tmp_pa
     graph.add("MatMul", rounded, graph.weight(8, 8))
     (remark,) = graph.network(tmp_path).remarks
     assert "states formats, A=int8, in 1 of 1 layer;" in remark
+
+
+def test_scales_and_places_have_no_bits_of_what_is_rounded(tmp_path):
+    """Only the first of several outputs holds it; all parts of what is split do."""
+    graph = Graph(x=[4, 8])
+    outputs = ["rounded", "scale", "zero"]
+    graph.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], outputs))
+    graph.nodes.append(helper.make_node("Split", ["rounded"], ["upper", "lower"], axis=0))
+    scale = graph.add("Reshape", "scale", graph.integers(1, 1))
+    graph.add("MatMul", scale, graph.weight(1, 8))
+    graph.add("MatMul", graph.add("Identity", "lower"), graph.weight(8, 3))
+    one, other = graph.network(tmp_path).layers
+    assert (one.nest.formats, other.nest.formats) == ((), (("A", "int8"),))
 
 
 def test_formats_of_a_model_reach_hierarchies_and_options_replace_them(tmp_path):
@@ -328,7 +341,7 @@ def test_integers_that_are_clipped_have_fewer_bits(tmp_path):
     ("widths", "form"), [((4, 8), "int8"), ((2, 3), "int3"), ((4,), "int4"), ((8, None), None)]
 )
 def test_joined_tensors_have_the_widest_format_of_their_parts(tmp_path, widths, form):
-    """None where one of them has none."""
+    """Formats of joined tensors are unknown where one of them has none."""
     domain = "qonnx.custom_op.general"
     graph = Graph(x=[4, 8])
     scale = graph.integers(1)

@@ -44,7 +44,8 @@ def common_designs(network: Network, request: Question, mode: str) -> list[tuple
     if len(formats) > 1:
         raise InputError(
             f"--mode {mode} needs layers of the same formats, which an array is built for, but "
-            f"{network.name} has {' and '.join(formats)}; select with --layers"
+            f"{network.name} has {' and '.join(formats)}; select with --layers, or state one "
+            "with network --format (none: --dtype)"
         )
     each = [{p.design.name: p for p in part.problems} for part in request.pose(network)]
     shared = [name for name in each[0] if all(name in own for own in each)]
