@@ -201,7 +201,7 @@ def _fixed(result: NetworkResult, axes: set[str]) -> dict[str, Any]:
     if PHASE not in axes:
         known |= parameters | {PHASE: result.network.run and result.network.run.phase}
     if not axes & {PHASE, *parameters}:
-        known["layers"] = {(n, r.layer.nest) for r in result.layers for n in r.layer.sources}
+        known["layers"] = result.runs
     if PLATFORM not in axes:
         known |= {f"{metric}_limit": bound for metric, bound in _limits(result).items()}
         known["partition.shares"] = result.request.shares

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,6 +23,7 @@ from ithaca.solver.certificate import OWN, Certificate, Status, as_stated, least
 from ithaca.solver.result import Unrestricted, loop_text, value_text
 from ithaca.solver.runs import Run, basis
 from ithaca.solver.solution import Solution
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.network import Layer, Network, Part, share_of
 from ithaca.workloads.networks.share import Share
 
@@ -218,6 +220,14 @@ class NetworkResult(StudyAnswer):
     @property
     def layer_names(self) -> tuple[str, ...]:
         return tuple(layer.layer.name for layer in self.layers)
+
+    @property
+    def runs(self) -> Mapping[tuple[tuple[str, ...], LoopNest], int]:
+        """The runs of each nest, by the layers that it stands for, on whatever arrays."""
+        counts: Counter[tuple[tuple[str, ...], LoopNest]] = Counter()
+        for each in (result.layer for result in self.layers):
+            counts[each.sources, each.nest] += each.count
+        return counts
 
     @property
     def share(self) -> Share:

@@ -71,6 +71,17 @@ def test_what_was_written_is_confirmed(kind, tmp_path):
     assert ithaca.verify(tmp_path / "honest.json").confirmed
 
 
+@pytest.mark.ci
+def test_points_run_layers_as_often_as_each_other(tmp_path):
+    kind = "study of a network"
+    document = json.loads(written(kind))
+    (tmp_path / "often.yaml").write_text(PAIR.replace("count: 3", "count: 2"))
+    document["points"][1] = KINDS[kind](tmp_path / "often.yaml").document["points"][1]
+    (tmp_path / "grafted.json").write_text(json.dumps(document))
+    with pytest.raises(ithaca.InputError, match=r"points\[1\] differs in layers, no axis"):
+        ithaca.load(tmp_path / "grafted.json")
+
+
 def missed(kind, chosen, path):
     """The forgeries that are confirmed."""
     return [

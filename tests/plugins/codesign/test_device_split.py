@@ -186,6 +186,7 @@ def test_splits_are_a_study_of_networks(thirds):
         ithaca.load("forged.json")
 
 
+@pytest.mark.ci
 def test_repeated_layers_are_the_same_however_arrays_divide_them(thirds):
     again = SMALL + "  - {op: kernel, name: c, kernel: mm, sizes: {i: 2, j: 2, k: 2}}\n"
     Path("two.yaml").write_text(again)
@@ -196,6 +197,7 @@ def test_repeated_layers_are_the_same_however_arrays_divide_them(thirds):
     assert ithaca.verify("study.json").confirmed
 
 
+@pytest.mark.ci
 def test_shares_beyond_the_doubles_are_refused_in_one_line(thirds):
     document = ithaca.codesign("thirds.yaml", "two.yaml").document
     document["partition"]["shares"]["bram18k"] = 1e308
