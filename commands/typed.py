@@ -39,6 +39,10 @@ METAVARS = {
     **dict.fromkeys(("method", "edition", "mode", "name"), "NAME"),
 }
 
+#: Such words of files and folders, and what is allowed for them.
+_FILE = "the name of a file or folder"
+PLACES = {**dict.fromkeys(("FILE", "FOLDER", "PATH"), _FILE), "NAME|PATH": "a name or a path"}
+
 C = TypeVar("C", bound=Callable[..., object])
 
 
@@ -72,9 +76,11 @@ def as_typed(command: Callable[..., object]) -> Callable[..., object]:
     @wraps(command)
     def run(typer_context: Context, **words: Any) -> object:
         words.pop(HELP_ALL, None)
+        for option in options:
+            _refuse_empty(option, words[option.name])
         for option in paths:
             if words[option.name] is not None:
-                words[option.name] = _path(option.spelled, words[option.name])
+                words[option.name] = Path(words[option.name])
         outputs = {
             option.spelled: words[option.name]
             for option in options
@@ -155,10 +161,11 @@ def _metavar(option: Declared) -> str:
     return "N" if numbers else METAVARS.get(option.name, option.name.upper())
 
 
-def _path(option: str, text: str) -> Path:
-    if not text:
-        raise InputError(f"{option} is empty; allowed: the name of a file or folder")
-    return Path(text)
+def _refuse_empty(option: Declared, words: object) -> None:
+    """Refuse no name of a file or folder, or an empty one among several."""
+    allowed = PLACES.get(getattr(option.info, "metavar", ""), _FILE * _is_path(option.hint))
+    if allowed and (words == "" or (isinstance(words, list | tuple) and "" in words)):
+        raise InputError(f"{option.spelled} is empty; allowed: {allowed}")
 
 
 def _refuse_inputs(read: dict[str, Any], outputs: dict[str, Path]) -> None:

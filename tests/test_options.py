@@ -57,6 +57,14 @@ NEEDS = {
 }
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize("words", [("map", "mm", "--arch", ""), ("solve", "mm", "--platform", "")])
+def test_empty_names_are_refused(words):
+    done = ithaca(*words)
+    assert done.returncode == 2
+    assert done.stderr == f"ithaca: {words[2]} is empty; allowed: a name or a path\n"
+
+
 @pytest.mark.parametrize(("command", "option"), paths())
 def test_empty_paths_are_refused(command, option, result):
     words = (*NEEDS[command], option, "") if option else ("", *NEEDS.get(command, ())[1:])
