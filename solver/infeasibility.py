@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import quotient
 from ithaca.formulations.families import profile_of
@@ -56,27 +57,26 @@ def _smallest(
     problem: Problem, limit: Limit, others: tuple[Limit, ...], options: SolveOptions
 ) -> Shortfall | None:
     """The least value of a limit's metric under other limits; None where no value of it helps."""
-    objective = Objective(limit.metric, limit.expression)
-    target = replace(problem, limits=others, objective=objective)
+    target = _target(problem, limit, others)
     if target.hopeless:
         return None
-    staged, floors = target.stage is not None, [target.floor]
+    staged, floor = target.stage is not None, _floor(target)
     kept, name = bool(others) or len(problem.open_limits) == 1, problem.design.name
-    if not staged:
-        symbolic = target.symbolic()
-        floors.append(least_quotient(symbolic.objective, target.design))
-    floor = max((each for each in floors if each is not None), default=None)
     if options.time_limit is None:
         refuted = floor is not None and floor > limit.bound
-        # of quotients not even bounds are made as soon as they are refuted
-        if (
-            refuted
-            and not staged
-            and any(map(quotient, (symbolic.objective, *(used for used, _ in symbolic.limits))))
-        ):
-            return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
         if refuted or not staged:
             options = replace(options, boxes=BOXES[staged])
+        # of refuted quotients no bounds are made: any configuration shows that raising them helps
+        if refuted and not staged and _has_quotients(target):
+            if not others:
+                return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
+            if any(_refuted(problem, other) for other in others):
+                return None
+            some = _solve(replace(problem, limits=others), replace(options, gap=1.0))
+            if some.certificate.status is Status.INFEASIBLE:
+                return None
+            least = None if some.value is None else floor
+            return Shortfall(limit.metric, limit.bound, least, kept, False, name)
     solution = _solve(target, options)
     proven, smallest = (
         solution.certificate.status is Status.OPTIMAL,
@@ -90,6 +90,32 @@ def _smallest(
     if met or (solution.value is None and others):
         smallest = None
     return Shortfall(limit.metric, limit.bound, smallest, kept, proven, name)
+
+
+def _target(problem: Problem, limit: Limit, others: tuple[Limit, ...]) -> Problem:
+    """The problem of the least value of a limit's metric under other limits."""
+    objective = Objective(limit.metric, limit.expression)
+    return replace(problem, limits=others, objective=objective)
+
+
+def _floor(target: Problem) -> Fraction | None:
+    """The best lower bound of an objective that is known without a search."""
+    floors = [target.floor]
+    if target.stage is None:
+        floors.append(least_quotient(target.symbolic().objective, target.design))
+    return max((each for each in floors if each is not None), default=None)
+
+
+def _refuted(problem: Problem, limit: Limit) -> bool:
+    """Whether no configuration meets a limit, whatever the others are, as is known without a
+    search."""
+    floor = _floor(_target(problem, limit, ()))
+    return floor is not None and floor > limit.bound
+
+
+def _has_quotients(target: Problem) -> bool:
+    symbolic = target.symbolic()
+    return any(map(quotient, (symbolic.objective, *(used for used, _ in symbolic.limits))))
 
 
 def why_infeasible(problems: Sequence[Problem], faults: Sequence[Shortfall]) -> str:

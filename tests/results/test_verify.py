@@ -189,6 +189,25 @@ def test_shortfalls_are_checked(tmp_path):
             verify(write(path, replace(none, shortfalls=(invented,))), time_limit=SECONDS)
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("limits", "kept"),
+    [
+        ({"power": 0.01, "latency": 300}, {"power"}),
+        ({"bandwidth": 0.1, "latency": 300}, {"bandwidth"}),
+        ({"power": 0.02, "dsp": 4}, set()),
+        ({"energy": 1000, "bandwidth": 0.01}, set()),
+    ],
+)
+def test_limits_said_to_help_alone_do(limits, kept, tmp_path):
+    result = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", limit=limits)
+    falls = [fall for each in result.designs for fall in each.shortfalls]
+    assert {fall.metric for fall in falls if fall.others_kept} == kept
+    assert kept or {fall.metric for fall in falls} == {*limits}
+    result.save(tmp_path / "r.json")
+    assert ithaca.verify(tmp_path / "r.json", time_limit=SECONDS).confirmed
+
+
 @pytest.mark.parametrize(
     ("recorded", "last"),
     [("exact", Method.EXACT), ("gp+exact", Method.AUTO), ("exact+cpsat", Method.AUTO)],
