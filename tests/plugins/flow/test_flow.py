@@ -310,6 +310,7 @@ def test_a_layer_of_bert_on_cambricon_x():
         assert 7.6 < 9216 / float(waited.cycles) < 8.1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("fields", "line"), refusals("formulations-flow", "graphs_that_name_nothing_are_refused")
 )
