@@ -29,6 +29,9 @@ EMPTY_WITHIN = 5.0
 #: (per design): of mappings, whose limit is refuted without a search, and of arrays.
 BOXES = {True: 50_000, False: 500_000}
 
+#: Boxes in which any configuration under the other limits is looked for.
+FEW = 2_000
+
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
     """The limits of a problem proven infeasible, and what each would have to be.
@@ -72,7 +75,7 @@ def _smallest(
                 return Shortfall(limit.metric, limit.bound, floor, kept, False, name)
             if any(_refuted(problem, other) for other in others):
                 return None
-            some = _solve(replace(problem, limits=others), replace(options, gap=1.0))
+            some = _solve(replace(problem, limits=others), replace(options, gap=1.0, boxes=FEW))
             if some.certificate.status is Status.INFEASIBLE:
                 return None
             least = None if some.value is None else floor
