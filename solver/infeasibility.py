@@ -30,7 +30,7 @@ EMPTY_WITHIN = 5.0
 BOXES = {True: 50_000, False: 500_000}
 
 #: Boxes in which any configuration under the other limits is looked for.
-FEW = 2_000
+FEW = 100_000
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:

@@ -60,7 +60,7 @@ def test_the_exit_status_needs_no_standard_error(redirection, words, status, tmp
     ("words", "count"),
     [
         (("solve", "mm", "-s", "i=8,j=8,k=8"), "[0-9]+/6"),
-        (("whatif", *SMALL, "--vary", "dsp=400,800"), "[0-9]+/2"),
+        (("whatif", "mm", "-s", "i=96,j=80,k=64", "--vary", "dsp=400,800"), "[0-9]+/2"),
         (("network", "vgg16", "--layers", "conv4_*", "--dataflow", "o,r"), "[0-2]/2"),
         (
             (

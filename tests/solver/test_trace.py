@@ -82,7 +82,9 @@ def test_nothing_known_leaves_no_trace():
 @pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
 def test_solved_designs_hold_their_course(method):
     reports = []
-    solution = solve_design(mm_problem((40, 36, 64)), SolveOptions(), reports.append, method=method)
+    solution = solve_design(
+        mm_problem((120, 108, 160)), SolveOptions(), reports.append, method=method
+    )
     trace = solution.certificate.trace
     assert reports
     assert (trace[-1].value, trace[-1].lower_bound) == (
@@ -101,7 +103,7 @@ def test_solved_designs_hold_their_course(method):
 
 @cache
 def result_text():
-    designs = solve_designs([mm_problem((40, 36, 64))], method=Method.EXACT)
+    designs = solve_designs([mm_problem((120, 108, 160))], method=Method.EXACT)
     return document_text(result_document(Result("none", designs[0], designs)))
 
 
