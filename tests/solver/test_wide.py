@@ -174,10 +174,10 @@ def test_level_sets_keep_all_rows_of_good_configurations(seed, monkeypatch):
 @pytest.mark.ci
 @pytest.mark.parametrize("sizes", ["i=1,j=48,k=32", "i=8,j=56,k=32", "i=12,j=40,k=16"])
 def test_wide_and_narrow_axes_with_ports_have_one_answer(sizes, monkeypatch):
-    asked = {"sizes": sizes, "platform": "u280", "dtype": "int8", "ports": 8, "limit": "dsp=96"}
-    narrow = ithaca.solve("mm", **asked).best
+    question = {"sizes": sizes, "platform": "u280", "dtype": "int8", "ports": 8, "limit": "dsp=96"}
+    narrow = ithaca.solve("mm", **question).best
     monkeypatch.setattr(level_set, "WIDE", 0)
-    wide = ithaca.solve("mm", **asked).best
+    wide = ithaca.solve("mm", **question).best
     assert wide.certificate.status is Status.OPTIMAL
     assert (wide.value, wide.configuration) == (narrow.value, narrow.configuration)
 

@@ -230,8 +230,8 @@ def test_models_in_hdf5_of_classes_of_their_authors_are_read_whole(tmp_path):
     own = {**document, "class_name": "Author"}
     path = tmp_path / "saved.h5"
     for text in (own, {"config": document["config"], "class_name": "Author"}):
-        written = json.dumps(text, ensure_ascii=False).encode()
-        path.write_bytes(hdf5({"loss": "mse"}) + written + b"\0")
+        encoded = json.dumps(text, ensure_ascii=False).encode()
+        path.write_bytes(hdf5({"loss": "mse"}) + encoded + b"\0")
         network = find_network(str(path))
         assert counts(network) == counts(read(tmp_path, document))
         assert any("dé" in each.name for each in network.layers)

@@ -45,11 +45,11 @@ CASES = {
 def test_seeds_begin_with_the_optimum_and_are_feasible_distinct_and_sorted(case):
     problem = CASES[case]
     space = parameter_space(problem)
-    found = diverse_configurations(problem, 4, seed=3)
-    assert len(found) == 4
-    assert len({tuple(space.vector(one)) for one in found}) == 4
+    diverse = diverse_configurations(problem, 4, seed=3)
+    assert len(diverse) == 4
+    assert len({tuple(space.vector(one)) for one in diverse}) == 4
     values = []
-    for configuration in found:
+    for configuration in diverse:
         assert space.problem.space.contains(configuration)
         if systolic(problem).array.edition is Edition.EXACT:
             assert legal(problem, configuration)
@@ -91,11 +91,11 @@ def test_known_configurations_come_first_and_must_be_feasible(seeds):
 
 def test_a_time_limit_holds_for_all_of_it(seeds, monkeypatch):
     problem, (best, *_) = seeds.space.problem, seeds.configurations
-    asked = count()
-    monkeypatch.setattr(time, "perf_counter", lambda: float(next(asked)))
+    calls = count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(calls)))
     grown = diverse_configurations(problem, 8, options=SolveOptions(time_limit=30), known=(best,))
     assert grown[0] == best
-    assert next(asked) < 60
+    assert next(calls) < 60
     monkeypatch.undo()
     assert len(diverse_configurations(problem, 8, known=(best,))) == 8
 
@@ -111,9 +111,9 @@ def test_all_are_found_where_few_exist():
     assert optimum is not None
     few = replace(problem, limits=(*problem.limits, Limit("latency", optimum)))
     exist = count_feasible(few)
-    found = diverse_configurations(few, exist + 10)
+    diverse = diverse_configurations(few, exist + 10)
     assert 0 < exist <= 200
-    assert len(found) == exist
+    assert len(diverse) == exist
 
 
 def count_feasible(problem):

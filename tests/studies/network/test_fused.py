@@ -225,9 +225,9 @@ def test_the_command(file, tmp_path):
     assert "unfused    off_chip_words" in done.stdout
     assert "Kept: wide → deep 48 words." in ithaca("explain", tmp_path / "r.json").stdout
     succeed("explain", tmp_path / "r.json", "--layer", "deep", "--quick")
-    found = load(tmp_path / "r.json")
+    loaded = load(tmp_path / "r.json")
     evaluated = json.loads(ithaca("evaluate", tmp_path / "r.json", "--json").stdout)["points"]
-    for row, result in zip(evaluated, found.layers, strict=True):
+    for row, result in zip(evaluated, loaded.layers, strict=True):
         for name in ("off_chip_words", "bram18k", "energy"):
             assert row["metrics"][name] == float(result.answer.metrics[name])
 
@@ -249,9 +249,9 @@ def test_on_a_memory_hierarchy_too(tmp_path):
     words = ("--arch", "simple", "--objective", "energy", "--divisors-only")
     done = succeed("network", tmp_path / "two.yaml", "--fuse", *words, "-o", path)
     assert "kept       a → b 64 words; b → c 64 words" in done.stdout
-    found = load(path)
-    assert found.total.certificate.status is Status.OPTIMAL
-    (one, other) = (found.request.layers[n] for n in (0, 1))
+    loaded = load(path)
+    assert loaded.total.certificate.status is Status.OPTIMAL
+    (one, other) = (loaded.request.layers[n] for n in (0, 1))
     totals = []
     for first, second in product((False, True), repeat=2):
         ends = (
@@ -266,8 +266,8 @@ def test_on_a_memory_hierarchy_too(tmp_path):
             assert design is not None
             values.append(solve_staged(replace(problem, design=design)).value or Fraction(0))
         totals.append(sum(values, Fraction(0)))
-    assert float(found.total.value or 0) == pytest.approx(float(min(totals)))
-    assert all(check.confirmed for check in verify_network(found, SolveOptions()))
+    assert float(loaded.total.value or 0) == pytest.approx(float(min(totals)))
+    assert all(check.confirmed for check in verify_network(loaded, SolveOptions()))
     done = ithaca("export", path, "--layer", "b", "--to", "timeloop", "-o", tmp_path / "folder")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "stays there between layers" in done.stderr

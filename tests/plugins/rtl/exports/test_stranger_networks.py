@@ -102,9 +102,9 @@ PLANTED = {
 @pytest.mark.parametrize("change", PLANTED)
 @pytest.mark.usefixtures("_nothing_runs")
 def test_what_is_planted_in_a_networks_folder_is_named(change, network):
-    make, said = PLANTED[change]
+    make, line = PLANTED[change]
     make(network)
-    assert said in refused("build", network)
+    assert line in refused("build", network)
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_networks_are_made_again_folder_by_folder(tmp_path):
     words = ("--dtype", "int8", "--platform", "rtl-open", "--dataflow", "i", "--limit", "dsp=4")
     for mode in ("per-layer", "shared-array"):
         free = (",lut=none,ff=none",) if mode == "shared-array" else ("",)
-        asked = (*words[:-1], f"{words[-1]}{free[0]}", "--mode", mode)
-        succeed("network", tmp_path / "net.yaml", *asked, "-o", tmp_path / "r.json")
+        choice = (*words[:-1], f"{words[-1]}{free[0]}", "--mode", mode)
+        succeed("network", tmp_path / "net.yaml", *choice, "-o", tmp_path / "r.json")
         succeed("export", tmp_path / "r.json", "--to", "rtl", "-o", tmp_path / mode)
         folders = [path.parent for path in (tmp_path / mode).glob(f"*/{RECORD}")]
         assert len(folders) == (1 if mode == "shared-array" else 2)
