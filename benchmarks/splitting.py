@@ -1,8 +1,8 @@
 """Speed-up of one search that workers share: ``python -m benchmarks.splitting [--case WORD]
 [--threads N] [--workers N]``.
 
-Every case is one search: of a single design, or of one array for the layers of a network. Its jobs
-are run in this process, one after the other, and measured by the processor's clock, so that what
+Every case is one search: of a single design, of one array or several for the layers of a network,
+or of an accelerator from a hardware space. Its jobs are run in this process, one after the other, and measured by the processor's clock, so that what
 else runs does not count: CPU seconds of each, bytes of what it is sent and of what it sends back,
 and of what is sent to each worker once. From these follows how long so many workers take: in each
 round the next job goes to whoever is idle, at so many bytes and messages a second, and what this
@@ -28,8 +28,14 @@ from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import Edition
-from ithaca.plugins.codesign.studies.arrays.arrays import SHARED_ARRAY, on_arrays
+from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.codesign.studies.arrays.arrays import MULTI_ARRAY, SHARED_ARRAY, on_arrays
+from ithaca.plugins.codesign.studies.arrays.pipeline import PipelineSearch
 from ithaca.plugins.codesign.studies.arrays.search import SharedSearch
+from ithaca.plugins.codesign.studies.codesign import CodesignOptions, make_bank
+from ithaca.plugins.codesign.studies.question import make_question
+from ithaca.plugins.codesign.studies.search import BoxSearch
+from ithaca.plugins.codesign.studies.workloads import find_workloads
 from ithaca.plugins.codesign.workloads.folding import fold
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.executor import InProcess, Job, Outcomes, Share, T, Tell, taken_apart
@@ -132,6 +138,41 @@ def shared(name: str, layers: Sequence[str]) -> Callable[[Helpers | None], Any]:
     return run
 
 
+def several(name: str, layers: Sequence[str], arrays: int) -> Callable[[Helpers | None], Any]:
+    """A search for arrays that work side by side on layers of a network."""
+    network = fold(only_layers(find_network(name, {}), layers))
+    request = replace(question("latency"), arrays=arrays)
+    designs, sequence = on_arrays(network, request, MULTI_ARRAY)
+
+    def run(helpers: Helpers | None) -> Any:
+        options = SolveOptions(helpers=helpers)
+        outcome = PipelineSearch(
+            designs, sequence, arrays, request.minimise, options, request.shares
+        ).run()
+        return outcome.value, outcome.lower_bound, outcome.stages
+
+    return run
+
+
+def codesigned(name: str, works: Sequence[str]) -> Callable[[Helpers | None], Any]:
+    """A search for an accelerator of a hardware space for the layers of networks.
+
+    What it examines depends on how many layers are solved at a time; its answer does not.
+    """
+    space = find_space(name)
+    inquiry = make_question(
+        space, find_workloads(works), [space.objective or "latency"], space.limits
+    )
+
+    def run(helpers: Helpers | None) -> Any:
+        bank = make_bank(inquiry, CodesignOptions())
+        executor = None if helpers is None else helpers.executor
+        result = BoxSearch(inquiry, bank, executor=executor).run()
+        return result.value, result.certificate.lower_bound
+
+    return run
+
+
 def question(objective: str, dataflow: tuple[str, ...] | None = None) -> ArrayQuestion:
     """A question in fp32 on the U250, as the command line puts it."""
     return ArrayQuestion(
@@ -146,6 +187,8 @@ def question(objective: str, dataflow: tuple[str, ...] | None = None) -> ArrayQu
 CASES: dict[str, Callable[[], Callable[[Helpers | None], Any]]] = {
     "mm 192³, power": lambda: single((192, 192, 192), "power"),
     "alexnet, shared array": lambda: shared("alexnet", ["conv*"]),
+    "alexnet, two arrays": lambda: several("alexnet", ["conv*"], 2),
+    "explainable-edge, resnet18": lambda: codesigned("explainable-edge", ["resnet18"]),
 }
 
 
