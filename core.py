@@ -45,11 +45,9 @@ PLUGIN = Plugin(
         "engines": {
             "auto": "ithaca.solver.auto:solve_auto",
             "exact": "ithaca.solver.exact.engine:solve_exact",
+            "staged": "ithaca.solver.staged.engine:solve_staged",
             "enumeration": "ithaca.solver.enumeration.engine:solve_enumeration",
             "cpsat": "ithaca.solver.cpsat.engine:solve_cpsat",
-            "gp": "ithaca.solver.gp.engine:solve_gp",
-            "nlp": "ithaca.solver.nlp.engine:solve_nlp",
-            "staged": "ithaca.solver.staged.engine:solve_staged",
             "evolve": "ithaca.refine.evolution.engine:solve_evolve",
         },
         # -- answers -------------------------------------------------------------------

@@ -91,7 +91,7 @@ def problems() -> Mapping[str, Problem]:
     return found
 
 
-def run_own(method: Method, problem: Problem) -> Run:
+def run_own(method: str, problem: Problem) -> Run:
     """Run an engine of ours."""
     began, incumbents = time.perf_counter(), []
 
@@ -107,7 +107,7 @@ def run_own(method: Method, problem: Problem) -> Run:
     certificate = solution.certificate
     proof = time.perf_counter() - began if certificate.status is Status.OPTIMAL else None
     bound = None if certificate.lower_bound is None else float(certificate.lower_bound)
-    return Run(method.value, tuple(incumbents), proof, bound)
+    return Run(method, tuple(incumbents), proof, bound)
 
 
 def run_scip(problem: Problem) -> Run:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
-from ithaca.files.extras import installed
+from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
@@ -26,19 +26,21 @@ from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
-    from ithaca.solver.seeding import Start
+    from ithaca.solver.combination import Start
 
 METHOD, STAGED = "auto", "staged"
+#: Engines of plug-ins that bound and seed problems (`ithaca.solver.combination`).
+STARTS: Registry[object] = Registry("starts")
 
 #: Seconds of exact search before other engines are asked, and of preparing it before evolution is
 #: asked for a first incumbent; where time is not limited, pieces of tables in place of those.
 ALONE, PATIENCE, PATIENT = 2.0, 2.0, 1000
 
-#: Share of the time left that geometric programs may take, and then evolution; and of evolution's
-#: that programs and their rounding may take where nothing is known.
+#: Share of the time left that relaxations may take, and then evolution; and of evolution's
+#: that relaxations and their rounding may take where nothing is known.
 EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 
-#: Geometric programs solved for a first incumbent while tables are built, and for a first bound
+#: Relaxations solved for a first incumbent while tables are built, and for a first bound
 #: where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
@@ -67,7 +69,7 @@ class ProofState:
         self.problem, self._start = problem, start
         self._stage = stage or problem.stage
         self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
-        self.others = others and self._stage is None and installed("cyipopt")
+        self.others = others and self._stage is None and bool(STARTS)
         self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
         self._methods: list[str] = []
         self._search: exact.ProvingSearch | None = None
@@ -184,7 +186,7 @@ class ProofState:
             self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
 
     def bound(self, options: SolveOptions) -> None:
-        """Ask few geometric programs for a bound and seeds."""
+        """Ask few relaxations for a bound and seeds."""
         budget = Budget(options)
         if self.others and not self.closed(options):
             if self._search is None:
@@ -398,7 +400,7 @@ class ProofState:
         self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
     ) -> None:
         """Bound, and look where an incumbent may be, without exact search or its tables."""
-        from ithaca.solver.seeding import solver_start
+        from ithaca.solver.combination import solver_start
 
         self._looked_ahead, state = True, self.state
         self._known = known = solver_start(
@@ -407,12 +409,11 @@ class ProofState:
         bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
         state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
         exact.check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
-        self._methods.append("gp")
+        self._methods += STARTS
 
     def _evolve(self, options: SolveOptions) -> None:
         """Let a short evolution look for a better incumbent."""
-        from ithaca.solver.combination import better_incumbent
-        from ithaca.solver.seeding import NOTHING
+        from ithaca.solver.combination import NOTHING, better_incumbent
 
         if self.state.complete:
             return
@@ -428,14 +429,13 @@ class ProofState:
     def _bound_and_seed(
         self, search: exact.Search, options: SolveOptions, stages: Sequence[int] | None = None
     ) -> Start:
-        from ithaca.solver.combination import bound_and_seed
-        from ithaca.solver.seeding import STAGES
+        from ithaca.solver.combination import STAGES, bound_and_seed
 
         self._known = known = bound_and_seed(
             self.problem, search, options, STAGES if stages is None else stages
         )
         if known.infeasible or known.lower_bound is not None:
-            self._methods.append("gp")
+            self._methods += STARTS
         return known
 
     def _adopt(self, search: exact.ProvingSearch, solution: Solution) -> None:

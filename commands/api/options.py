@@ -21,6 +21,7 @@ from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_integer
 from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 #: What is minimised, unless a family says otherwise.
 OBJECTIVE = "latency"
+
+
+def _either(*hidden: str) -> str:
+    """The names of engines, but of some that few need, for help."""
+    *names, last = (name for name in Registry[object]("engines") if name not in hidden)
+    return f"{', '.join(names)} or {last}"
 
 
 Workload = Annotated[
@@ -61,7 +68,7 @@ Method = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help="Search method: auto, exact, staged, cpsat, gp, nlp or evolve.",
+        help=f"Search method: {_either('enumeration')}.",
     ),
 ]
 SteadyMethod = Annotated[
@@ -69,7 +76,7 @@ SteadyMethod = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help="Search method: auto, exact, cpsat, gp, nlp or evolve. Default: exact (under a time "
+        help=f"Search method: {_either('enumeration', 'staged')}. Default: exact (under a time "
         "limit auto).",
     ),
 ]

@@ -24,8 +24,8 @@ from ithaca.formulations.target import Target
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import ENGINES, engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
 from tests.whole_spaces import crossed, lengths, linked, row_of, some_row, tables_of
@@ -157,7 +157,8 @@ def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dt
         assert solution.certificate.status is (
             Status.INFEASIBLE if expected is None else Status.OPTIMAL
         )
-    for solve in (solve_gp, solve_evolve) if (nest, dataflow, dtype) in CASES[:2] else ():
+    others = {"gp", "evolve"} & {*ENGINES} if (nest, dataflow, dtype) in CASES[:2] else ()
+    for solve in map(engine, others):
         solution = solve(problem)
         bound = solution.certificate.lower_bound
         assert (solution.value is None) or (expected is not None and solution.value >= expected)

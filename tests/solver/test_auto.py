@@ -9,12 +9,11 @@ import pytest
 from ithaca.files.errors import DisagreementError
 from ithaca.solver import auto, combination, preparation, proof_state
 from ithaca.solver.certificate import Status
-from ithaca.solver.combination import better_incumbent, bound_and_seed
+from ithaca.solver.combination import NOTHING, Start, better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.seeding import NOTHING, Start
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.verification import check_agreement, prove_again
 from tests.problems import mm_problem
@@ -163,7 +162,7 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(wrong, monkeypatch, re
     problem = mm_problem((24, 20, 16))
     start = solve_exact(problem).configuration
     request.getfixturevalue("endless_tables")  # exact search builds the same tables
-    monkeypatch.setattr("ithaca.solver.seeding.solver_start", lambda *_, **__: wrong)
+    monkeypatch.setattr("ithaca.solver.combination.solver_start", lambda *_, **__: wrong)
     with pytest.raises(DisagreementError, match=r"was proven for design \[i,j\] C, yet there is"):
         auto.solve_auto(problem, start=start)
 

@@ -10,7 +10,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import Method, engine
+from ithaca.solver.engines import ENGINES, Method, engine
 from ithaca.solver.options import SolveOptions
 from tests.families.enumerated import every_point
 from tests.families.fir import VOCABULARY, Fir, fir_problem
@@ -136,10 +136,10 @@ def test_more_extreme_expressions(part):
 
 def test_other_engines_claim_nothing_false():
     for seed in range(40):
-        check(seed, (Method.AUTO, Method.GP, Method.NLP, Method.EVOLVE))
+        check(seed, (Method.AUTO, "gp", "nlp", "evolve"))
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 def test_unknown_names_in_limits_are_refused(method):
     with pytest.raises(
         InputError,
@@ -148,7 +148,7 @@ def test_unknown_names_in_limits_are_refused(method):
         engine(method)(fir_problem(4, 5, dps=3), SolveOptions())
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
@@ -168,7 +168,7 @@ def test_what_no_engine_can_compute_is_refused_in_one_line(objective, message, m
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 def test_an_objective_that_always_divides_by_zero_is_refused(method):
     """A metric may be 0 everywhere, such as the energy of a model without energies."""
     problem = replace(fir_problem(6, 5, "latency/energy"), design=Free(6, 5))

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.plugins.geometric.solver.search import GpSearch
 from ithaca.solver.certificate import Status
 from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.search import GpSearch
 from tests.solver.test_exact_cnn import FEW_LOOPS, MANY_LOOPS, small_problem
 
 KERNELS = [*FEW_LOOPS, *MANY_LOOPS]

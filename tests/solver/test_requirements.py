@@ -101,7 +101,7 @@ def test_one_rule(text, method):
 
 
 @pytest.mark.ci(every=3)
-@pytest.mark.parametrize("method", [Method.GP, Method.NLP, Method.EVOLVE, Method.AUTO])
+@pytest.mark.parametrize("method", ["gp", "nlp", "evolve", Method.AUTO])
 def test_other_engines(method):
     check_engine(
         (5, 4, 6), ["lanes.i == 2*lanes.j", "tiles.k <= 2", "words.A <= 2*words.B"], method

@@ -102,7 +102,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(jobs, tmp_path,
 
     def run(number, search=None):
         run_problems(
-            jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path))
+            jobs[:number], RunOptions("nlp", search or SolveOptions(), store=kept(tmp_path))
         )
 
     monkeypatch.setattr(portfolio, "solve_design", open_ended)
