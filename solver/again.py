@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver.engines import Method, NotExpressibleError
+from ithaca.solver.engines import PROVERS, Method, NotExpressibleError
 from ithaca.solver.options import Budget, SolveOptions
 
 T = TypeVar("T")
@@ -38,7 +38,8 @@ def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tup
     last = Method.EXACT if recorded == Method.EXACT else Method.AUTO
     own = recorded.split("+")
     first = (Method.ENUMERATION,) if known and Method.ENUMERATION not in own else ()
-    return *first, Method.EXACT if Method.CPSAT in own else Method.CPSAT, last
+    others = [name for name in PROVERS if name not in own] or [Method.EXACT]
+    return *first, *others, last
 
 
 def by_whichever(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
@@ -22,8 +23,8 @@ class Method(StrEnum):
     """A method of the core's own that solves a problem; `ENGINES` has those of plug-ins, too."""
 
     AUTO = "auto"
-    """Exact search; if it takes long, relaxations bound and seed it, and CP-SAT takes over at the
-    end."""
+    """Exact search; if it takes long, relaxations bound and seed it, and other provers take over at
+    the end."""
     EXACT = "exact"
     """Branch and bound over candidate tables."""
     STAGED = "staged"
@@ -31,12 +32,10 @@ class Method(StrEnum):
     it, where auto takes it."""
     ENUMERATION = "enumeration"
     """All rows, hardware first, bounded by interval arithmetic."""
-    CPSAT = "cpsat"
-    """OR-Tools CP-SAT on an integer model."""
 
 
-#: Engines that prove optimality by themselves, each in its own way.
-PROVERS = (Method.EXACT, Method.ENUMERATION, Method.CPSAT)
+#: Engines of plug-ins that prove optimality by themselves; each takes a known bound as well.
+PROVERS: Registry[Callable[..., Solution]] = Registry("provers")
 
 
 class Engine(Protocol):
@@ -67,6 +66,11 @@ class Engine(Protocol):
 
 #: The engines by the names of the methods.
 ENGINES: Registry[Engine] = Registry("engines")
+
+
+def proving() -> list[str]:
+    """The methods that prove optimality by themselves, each in its own way."""
+    return [Method.EXACT, Method.ENUMERATION, *PROVERS]
 
 
 def engine(method: str) -> Engine:

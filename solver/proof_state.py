@@ -17,6 +17,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.engines import PROVERS
 from ithaca.solver.exact import search as exact
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.preparation import ENUMERATION, EXACT, begun, cap, reaches
@@ -44,9 +45,9 @@ EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 #: where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
-#: Share of a time limit kept for CP-SAT, and seconds that it has for what stages leave open:
-#: gaps of many digits it may never close.
-CPSAT_SHARE, LAST = 0.25, 60.0
+#: Share of a time limit kept for other provers, and seconds that these have for what stages leave
+#: open: gaps of many digits they may never close.
+PROVERS_SHARE, LAST = 0.25, 60.0
 
 
 class ProofState:
@@ -54,7 +55,7 @@ class ProofState:
 
     Steps end when their options say so, and go on where others ended. Without ``others``, exact
     search is the only engine. A problem whose design offers a stage is searched in stages; what
-    these leave open is CP-SAT's.
+    these leave open is for provers of plug-ins.
     """
 
     def __init__(
@@ -68,9 +69,9 @@ class ProofState:
     ) -> None:
         self.problem, self._start = problem, start
         self._stage = stage or problem.stage
-        self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
+        self.seconds = self._provers_seconds = 0.0  #: Seconds in all, and of other provers
         self.others = others and self._stage is None and bool(STARTS)
-        self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
+        self._left_to_provers = others and bool(PROVERS)  #: What stages leave open
         self._methods: list[str] = []
         self._search: exact.ProvingSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -88,7 +89,7 @@ class ProofState:
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
         return (
-            (self._exhausted and not self._left_to_cpsat)
+            (self._exhausted and not self._left_to_provers)
             or (self._search is not None and self._search.cut)
             or options.stopped
             or self.state.complete
@@ -119,7 +120,7 @@ class ProofState:
         certificate = conclude(
             *(state.value, state.lower_bound, options),
             complete=state.complete,
-            exhausted=self._exhausted and not self._left_to_cpsat,
+            exhausted=self._exhausted and not self._left_to_provers,
             method=method,
             nodes=state.boxes,
             seconds=self.seconds,
@@ -183,7 +184,7 @@ class ProofState:
             self._run(budget.share().turn(most))
         self.seconds += budget.spent
         if self._exhausted:
-            self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
+            self.ask_provers(budget.share().at_most(most).at_most(LAST), report)
 
     def bound(self, options: SolveOptions) -> None:
         """Ask few relaxations for a bound and seeds."""
@@ -220,7 +221,7 @@ class ProofState:
         self.seconds += budget.spent
 
     def finish(self, options: SolveOptions, report: Report | None = None) -> None:
-        """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
+        """Go on with all engines; with a time limit, other provers have its last part."""
         budget, limit = Budget(options), options.time_limit
         if self.others:
             known = self.state
@@ -229,44 +230,39 @@ class ProofState:
         self.combine(budget.share())
         until = limit
         if limit is not None and self.others:
-            until = max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+            until = max(limit * (1 - PROVERS_SHARE) - budget.spent, 0.0)
         self.explore(replace(options, time_limit=until), report)
         if limit is not None:
-            self.ask_cpsat(budget.share(), report)
+            self.ask_provers(budget.share(), report)
 
-    def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
-        """Let CP-SAT go on from what is known, for all the time there is."""
-        search = self._search
-        if (
-            search is None
-            or not (self.others or self._exhausted)
-            or self.closed(options)
-            or options.time_limit == 0
-        ):
+    def ask_provers(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Let provers of plug-ins go on from what is known, for all the time there is."""
+        search, able = self._search, self.others or self._exhausted
+        if search is None or not able or self.closed(options) or options.time_limit == 0:
             return
-        state, budget, before = self.state, Budget(options), self.seconds
+        state, whole, before = self.state, Budget(options), self.seconds
+        self._left_to_provers = False
 
         def tell(progress: Progress) -> None:
             if report is not None:
                 boxes, seconds = state.boxes + progress.boxes, before + progress.seconds
                 report(replace(progress, boxes=boxes, seconds=seconds))
 
-        known, limit = (state.incumbent, state.lower_bound), options.time_limit
-        try:
-            from ithaca.solver.cpsat.engine import solve_cpsat
-
-            solution = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
-        except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
-            self._left_to_cpsat = False
-            return
-        # it ends before its time where it has said all; what is left may be beyond it for ever
-        self._cpsat_seconds += budget.spent
-        early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
-        self._left_to_cpsat = not early and self._cpsat_seconds < LAST
-        self._methods.append(solution.certificate.method)
-        self._adopt(search, solution)
-        state.boxes += solution.certificate.nodes
-        self.seconds += budget.spent
+        for name in PROVERS:
+            own, known = replace(whole.share(), any_tie=True), (state.incumbent, state.lower_bound)
+            budget, limit = Budget(own), own.time_limit
+            try:
+                solution = PROVERS[name](self.problem, own, tell, *known)
+            except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
+                continue
+            # it ends before its time where it has said all; what is left may be beyond it for ever
+            self._provers_seconds += budget.spent
+            early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
+            self._left_to_provers |= not early and self._provers_seconds < LAST
+            self._methods.append(solution.certificate.method)
+            self._adopt(search, solution)
+            state.boxes += solution.certificate.nodes
+        self.seconds += whole.spent
 
     def break_ties(self, options: SolveOptions) -> None:
         """Go on from the optimum to the one answer of that value, unless any will do."""
@@ -277,7 +273,7 @@ class ProofState:
         def solve(
             problem: Problem, share: SolveOptions, report: Report | None, start: Configuration
         ) -> Solution:
-            others = self.others or self._left_to_cpsat
+            others = self.others or self._left_to_provers
             return ProofState(problem, start, others=others).solve(share, report)
 
         self._chosen = chosen_among_optima(self.solution(options), options, solve)

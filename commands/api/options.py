@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 OBJECTIVE = "latency"
 
 
-def _either(*hidden: str) -> str:
-    """The names of engines, but of some that few need, for help."""
-    *names, last = (name for name in Registry[object]("engines") if name not in hidden)
-    return f"{', '.join(names)} or {last}"
+#: The names of engines, for help, but for that which few need.
+METHODS = ", ".join(name for name in Registry[object]("engines") if name != "enumeration")
 
 
 Workload = Annotated[
@@ -68,7 +66,7 @@ Method = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help=f"Search method: {_either('enumeration')}.",
+        help=f"Search method: {METHODS}.",
     ),
 ]
 SteadyMethod = Annotated[
@@ -76,8 +74,7 @@ SteadyMethod = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help=f"Search method: {_either('enumeration', 'staged')}. Default: exact (under a time "
-        "limit auto).",
+        help=f"Search method: {METHODS}. Default: exact (under a time limit auto).",
     ),
 ]
 ProveWith = Annotated[

@@ -112,28 +112,28 @@ def parse_steady_method(name: object, time_limit: object) -> str:
 
 def parse_proving_method(name: object) -> str:
     """Look up an engine that proves optimality."""
-    from ithaca.solver.engines import PROVERS, Method
+    from ithaca.solver.engines import Method, proving
 
-    allowed = [Method.AUTO, *PROVERS, Method.STAGED]
+    allowed = [Method.AUTO, *proving(), Method.STAGED]
     return parse_choice("--method", name, allowed, ", which prove what they find")
 
 
 def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[str, str | None]:
-    """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they
-    are given."""
-    from ithaca.solver.engines import PROVERS, Method
+    """The engine to solve with; or two that prove optimality, such as ``exact,enumeration``, where
+    they are passed."""
+    from ithaca.solver.engines import Method, proving
 
     one = parse_method(method)
     if pair is None:
         return one, None
     text = pair if isinstance(pair, str) else ",".join(pair)
     names = [part.strip() for part in text.split(",")]
-    one_search = {Method.EXACT, Method.STAGED}  # of designs that offer stages
-    allowed = {*PROVERS, Method.STAGED}
-    if len(names) != 2 or len({*names}) != 2 or not {*names} <= allowed or {*names} == one_search:
+    # of designs that offer stages, exact search is the staged one
+    same, allowed = {Method.EXACT, Method.STAGED}, {*proving(), Method.STAGED}
+    if not (len(names) == len({*names}) == 2 and same != {*names} <= allowed):
         raise InputError(
             f"--prove-with is {quoted(text)}; allowed: two different "
-            "ones of exact (or staged), enumeration, cpsat"
+            f"ones of exact (or staged), {', '.join(proving()[1:])}"
         )
     return names[0], names[1]
 

@@ -39,7 +39,7 @@ from ithaca.results.datasets import as_table, result_dataset
 from ithaca.results.explanation import explain
 from ithaca.results.files import result_document
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.engines import Method, engine, proving
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
@@ -84,7 +84,7 @@ def check_found(solution):
 
 
 @each_family
-@pytest.mark.parametrize("method", PROVERS)
+@pytest.mark.parametrize("method", proving())
 def test_engines_prove_what_enumeration_finds(sample, method):
     for base in sample.problems:
         for problem in (base, with_limit(base, sample.tight)):
@@ -97,7 +97,7 @@ def test_engines_prove_what_enumeration_finds(sample, method):
 
 
 @each_family
-@pytest.mark.parametrize("method", PROVERS)
+@pytest.mark.parametrize("method", proving())
 def test_engines_say_by_how_much_nothing_is_feasible(sample, method):
     problem = with_limit(sample.problems[0], sample.impossible)
     (solution,) = solve_designs([problem], method=method)

@@ -20,7 +20,6 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
@@ -127,7 +126,7 @@ def random_problem(seed):
 def test_every_engine_proves_the_optimum(seed):
     problem = random_problem(seed)
     expected = enumerated_optimum(problem)
-    found = [solve(problem) for solve in (solve_exact, solve_cpsat)]
+    found = [solve(problem) for solve in (solve_exact, engine("cpsat"))]
     assert found[0].value == found[1].value
     for solution in found:
         assert solution.certificate.status is (

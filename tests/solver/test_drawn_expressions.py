@@ -30,7 +30,7 @@ from tests.whole_spaces import every_row
 
 Metrics = dict[str, Fraction]
 
-PROVERS = (Method.EXACT, Method.ENUMERATION, Method.CPSAT)
+PROVERS = (Method.EXACT, Method.ENUMERATION, "cpsat")
 OTHERS = (Method.AUTO, "gp", "nlp", "evolve")
 
 #: What a refusal says at least one of.

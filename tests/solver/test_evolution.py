@@ -14,7 +14,7 @@ from ithaca.refine.evolution.genome import Genome
 from ithaca.refine.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.solver.certificate import Status
 from ithaca.solver.combination import NOTHING, solver_start
-from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.engines import Method, engine, proving
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
 from ithaca.workloads.library import workload
@@ -177,7 +177,7 @@ def test_divisors_and_least_lanes_are_kept():
 
 def test_the_engine_by_name():
     assert engine("evolve") is solve_evolve
-    assert "evolve" not in PROVERS
+    assert "evolve" not in proving()
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path):

@@ -116,22 +116,19 @@ def test_powers_beyond_doubles_are_refused_whatever_the_time(text, seconds):
 
 
 def test_engines_agree_with_fractions_on_extreme_expressions():
-    proofs = [check(seed, (Method.EXACT, Method.CPSAT)) for seed in (*range(40), *KNOWN)]
+    proofs = [check(seed, (Method.EXACT, "cpsat")) for seed in (*range(40), *KNOWN)]
     assert proofs.count(2) > 10
 
 
 def test_integer_programs_do_not_creep_through_huge_coefficients():
     """Programs that took CP-SAT all of its time, and gigabytes, while small negative coefficients
     had a digit in every place."""
-    assert [check(seed, (Method.CPSAT,)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
+    assert [check(seed, ("cpsat",)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
 
 
 @pytest.mark.parametrize("part", range(20))
 def test_more_extreme_expressions(part):
-    assert (
-        sum(check(1000 + 100 * part + seed, (Method.EXACT, Method.CPSAT)) for seed in range(100))
-        > 50
-    )
+    assert sum(check(1000 + 100 * part + seed, (Method.EXACT, "cpsat")) for seed in range(100)) > 50
 
 
 def test_other_engines_claim_nothing_false():
@@ -184,7 +181,7 @@ def test_limits_beyond_doubles_are_refused():
         fir_problem(4, 5, latency=10**200)
 
 
-@pytest.mark.parametrize("method", [Method.EXACT, Method.CPSAT])
+@pytest.mark.parametrize("method", [Method.EXACT, "cpsat"])
 def test_huge_coefficients_are_solved_exactly(method):
     problem = fir_problem(6, 5, "1e20*latency + dsp")
     assert engine(method)(problem, SolveOptions()).value == least(problem)
