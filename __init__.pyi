@@ -28,6 +28,7 @@ from ithaca.plugins.codesign.commands.spaces import list_spaces as list_spaces
 from ithaca.plugins.codesign.commands.study import CodesignStudy as CodesignStudy
 from ithaca.plugins.codesign.formulations.space import HardwareSpace as HardwareSpace
 from ithaca.plugins.codesign.studies.result import CodesignResult as CodesignResult
+from ithaca.plugins.cpsat.solver.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.plugins.flow.commands import list_graphs as list_graphs
 from ithaca.plugins.hierarchies.commands.layers import MappedLayers
 from ithaca.plugins.hierarchies.commands.lists import list_architectures as list_architectures
@@ -39,7 +40,6 @@ from ithaca.plugins.rtl.formulations.compared import Simulation as Simulation
 from ithaca.plugins.unrolling.commands.unrolling import Unrolling
 from ithaca.solver.certificate import Certificate as Certificate
 from ithaca.solver.certificate import Status as Status
-from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_pyomo
 from ithaca.solver.result import Result as Result
 from ithaca.solver.solution import Solution as Solution
 from ithaca.studies.front import Front as Front

@@ -7,7 +7,10 @@ The package joins its layers here and nowhere else; what else is installed says 
 from ithaca.files.plugin import Plugin
 
 _SYSTOLIC = "ithaca.formulations.systolic"
-_PROGRAMS = "ithaca.exports.programs.folder"
+_PROGRAMS = {
+    name: f"ithaca.exports.programs.folder:{name.upper()}"
+    for name in ("pyomo", "nl", "lp", "mps", "gams", "bar", "latex", "python")
+}
 
 PLUGIN = Plugin(
     {
@@ -30,26 +33,16 @@ PLUGIN = Plugin(
         # -- exports -------------------------------------------------------------------
         "tools": {
             "autosa": "ithaca.exports.autosa.folder:AUTOSA",
-            "pyomo": f"{_PROGRAMS}:PYOMO",
-            "nl": f"{_PROGRAMS}:NL",
-            "lp": f"{_PROGRAMS}:LP",
-            "mps": f"{_PROGRAMS}:MPS",
-            "gams": f"{_PROGRAMS}:GAMS",
-            "bar": f"{_PROGRAMS}:BAR",
-            "cpsat": f"{_PROGRAMS}:CPSAT",
-            "latex": f"{_PROGRAMS}:LATEX",
-            "python": f"{_PROGRAMS}:PYTHON",
+            **_PROGRAMS,
         },
+        "programs": _PROGRAMS,
         "tool options": {"autosa": "ithaca.exports.autosa.options:AutosaOptions"},
         # -- engines -------------------------------------------------------------------
         "engines": {
             "auto": "ithaca.solver.auto:solve_auto",
             "exact": "ithaca.solver.exact.engine:solve_exact",
-            "enumeration": "ithaca.solver.enumeration.engine:solve_enumeration",
-            "cpsat": "ithaca.solver.cpsat.engine:solve_cpsat",
-            "gp": "ithaca.solver.gp.engine:solve_gp",
-            "nlp": "ithaca.solver.nlp.engine:solve_nlp",
             "staged": "ithaca.solver.staged.engine:solve_staged",
+            "enumeration": "ithaca.solver.enumeration.engine:solve_enumeration",
             "evolve": "ithaca.refine.evolution.engine:solve_evolve",
         },
         # -- answers -------------------------------------------------------------------
@@ -174,7 +167,6 @@ PLUGIN = Plugin(
             "refine": "ithaca.commands.api.refining:refine",
             "report": "ithaca.commands.api.reporting:report",
             "solve": "ithaca.commands.api.solving:solve",
-            "solve_pyomo": "ithaca.solver.cpsat.from_pyomo:solve_pyomo",
             "verify": "ithaca.commands.api.verifying:verify",
             "whatif": "ithaca.commands.api.studies:whatif",
         },

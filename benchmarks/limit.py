@@ -35,7 +35,7 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import Method, NotExpressibleError, engine
+from ithaca.solver.engines import NotExpressibleError, engine
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.program import Program
 from ithaca.workloads.library import workload
@@ -208,7 +208,7 @@ def peer(own: Problem, name: str, seconds: float, optimum: Fraction) -> str:
     else:
         began = time.process_time()
         try:
-            solution = engine(Method(name))(own, SolveOptions(time_limit=seconds), None, None)
+            solution = engine(name)(own, SolveOptions(time_limit=seconds), None, None)
         except NotExpressibleError:
             return "numbers too large"
         taken, value = time.process_time() - began, solution.value

@@ -22,10 +22,10 @@ from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.geometric.solver.search import GpSearch
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.combination import bound_and_seed
 from ithaca.solver.exact.search import Search
-from ithaca.solver.gp.search import GpSearch
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import build_model
 from ithaca.workloads.library import workload

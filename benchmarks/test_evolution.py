@@ -15,9 +15,9 @@ from fractions import Fraction
 
 from ithaca.refine.evolution.engine import Evolution, solve_evolve
 from ithaca.solver.certificate import Status
+from ithaca.solver.combination import solver_start
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.seeding import solver_start
 from tests.problems import MM_DATAFLOWS, mm_problem
 
 SAMPLES, SEEDS = 3000, range(5)

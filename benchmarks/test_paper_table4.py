@@ -22,9 +22,9 @@ from benchmarks.paper.published_program import BLOCK_WORDS, BLOCKS, continuous_o
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
+from ithaca.plugins.geometric.solver.nlp import NlpSearch
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.nlp.engine import NlpSearch
 
 #: The largest comp and the least comm within the limits (proven, and checked below).
 MOST_COMP, LEAST_COMM = 1720, 4_194_304

@@ -19,6 +19,9 @@ _LISTS = frozenset({"limit", "sizes", "tile", "objectives"})
 #: a command (``seed to``).
 COMPLETIONS: Registry[Callable[[str], Iterable[str]]] = Registry("completions")
 
+#: The engines by the names of methods.
+ENGINES: Registry[object] = Registry("engines")
+
 
 def completed(option: str) -> Callable[[Any, str], list[str]]:
     """The function that completes an option or argument of this name, given the words typed before;
@@ -77,9 +80,7 @@ def _values(option: str, words: Mapping[str, Any], start: str, command: str) -> 
             names = [metric for each in QUESTIONS.values() for metric in each.metrics]
             return (f"{name}=" for name in names) if option == "limit" else names
         case "method":
-            from ithaca.solver.engines import Method
-
-            return [each.value for each in Method]
+            return ENGINES
         case "mode":
             from ithaca.studies.network.modes import MODES
 

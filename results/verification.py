@@ -86,9 +86,9 @@ def verify_front(front: Front, options: SolveOptions) -> Iterator[Check]:
     there are no others."""
     budget = Budget(options)
 
-    def solve(method: Method, search: SolveOptions, most: int | None = None) -> Front:
+    def solve(method: str, search: SolveOptions, most: int | None = None) -> Front:
         problems, objectives = front.problems, front.objectives
-        if method is not Method.ENUMERATION:
+        if method != Method.ENUMERATION:
             return pareto_front(problems, objectives, search, method=method, max_points=most)
         # it leaves out what is no better than known points, and so needs some
         if not (front.complete or front.completeness):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ithaca.formulations.problem import Problem
-from ithaca.solver.engines import Method, NotExpressibleError
+from ithaca.solver.engines import PROVERS, Method, NotExpressibleError
 from ithaca.solver.options import Budget, SolveOptions
 
 T = TypeVar("T")
@@ -17,7 +17,7 @@ T = TypeVar("T")
 WITHIN = 60.0
 
 
-def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tuple[Method, ...]:
+def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tuple[str, ...]:
     """The engines that may prove an answer again: first those that did not prove it, then, as they
     do not hold all problems, exact search where that alone proved it, else the default engine.
 
@@ -33,18 +33,19 @@ def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tup
         Whether the answer is known: enumeration does not look for it.
     """
     if problem.stage is not None:
-        return (Method.STAGED if recorded == Method.STAGED.value else Method.AUTO,)
+        return (Method.STAGED if recorded == Method.STAGED else Method.AUTO,)
     # the default engine would ask others, too, wherever this machine is slower than the first was
-    last = Method.EXACT if recorded == Method.EXACT.value else Method.AUTO
+    last = Method.EXACT if recorded == Method.EXACT else Method.AUTO
     own = recorded.split("+")
-    first = (Method.ENUMERATION,) if known and Method.ENUMERATION.value not in own else ()
-    return *first, Method.EXACT if Method.CPSAT.value in own else Method.CPSAT, last
+    first = (Method.ENUMERATION,) if known and Method.ENUMERATION not in own else ()
+    others = [name for name in PROVERS if name not in own] or [Method.EXACT]
+    return *first, *others, last
 
 
 def by_whichever(
-    prove: Callable[[Method, SolveOptions], T],
+    prove: Callable[[str, SolveOptions], T],
     proven: Callable[[T], bool],
-    methods: Sequence[Method],
+    methods: Sequence[str],
     options: SolveOptions,
 ) -> T:
     """Prove something by the first of some engines that can hold its numbers and gets there in its
@@ -56,7 +57,7 @@ def by_whichever(
         The proof by an engine.
     proven : callable
         Whether what came of it is a proof.
-    methods : sequence of Method
+    methods : sequence of str
         The engines; all but the last have `WITHIN` each.
     options : SolveOptions
         Time limit and interruption.

@@ -1,11 +1,11 @@
 """The default engine: one time budget, several provers.
 
 Exact search proves most problems before any other engine has been imported, so it goes first. If it
-has not finished after a moment, geometric programs bound the problem globally, their rounded optima
+has not finished after a moment, relaxations bound the problem globally, their rounded optima
 seed the search, and evolution looks for a better incumbent from there; then it goes on where it
 was. Where even the tables of exact search take longer than that moment, evolution finds the first
-incumbent meanwhile. When a time limit leaves the problem open, CP-SAT spends the last part of it on
-the same problem, from the incumbent and the bound found so far.
+incumbent meanwhile. When a time limit leaves the problem open, provers of plug-ins spend the last
+part of it on the same problem, from the incumbent and the bound found so far.
 
 A `ProofState` is this, step by step: whoever solves many problems decides how far each goes, and
 when.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Callable
+from enum import StrEnum
 from typing import Protocol
 
 from ithaca.files.errors import InputError
@@ -18,12 +19,12 @@ class NotExpressibleError(InputError):
     """The refusal of an engine: a problem is more than it can hold exactly."""
 
 
-class Method(Enum):
-    """The method that solves a problem."""
+class Method(StrEnum):
+    """A method of the core's own that solves a problem; `ENGINES` has those of plug-ins, too."""
 
     AUTO = "auto"
-    """Exact search; if it takes long, geometric programs bound and seed it, and CP-SAT takes over
-    at the end."""
+    """Exact search; if it takes long, relaxations bound and seed it, and other provers take over at
+    the end."""
     EXACT = "exact"
     """Branch and bound over candidate tables."""
     STAGED = "staged"
@@ -31,20 +32,10 @@ class Method(Enum):
     it, where auto takes it."""
     ENUMERATION = "enumeration"
     """All rows, hardware first, bounded by interval arithmetic."""
-    CPSAT = "cpsat"
-    """OR-Tools CP-SAT on an integer model."""
-    GP = "gp"
-    """Geometric programs: a lower bound at once, and rounded configurations; rarely a proof."""
-    NLP = "nlp"
-    """Nonlinear programming from several starting points, rounded; any smooth objective, no
-    proof."""
-    EVOLVE = "evolve"
-    """Evolution of a population of configurations from rounded geometric programs; any objective,
-    no proof of its own."""
 
 
-#: Engines that prove optimality by themselves, each in its own way.
-PROVERS = (Method.EXACT, Method.ENUMERATION, Method.CPSAT)
+#: Engines of plug-ins that prove optimality by themselves; each takes a known bound as well.
+PROVERS: Registry[Callable[..., Solution]] = Registry("provers")
 
 
 class Engine(Protocol):
@@ -77,6 +68,11 @@ class Engine(Protocol):
 ENGINES: Registry[Engine] = Registry("engines")
 
 
-def engine(method: Method) -> Engine:
+def proving() -> list[str]:
+    """The methods that prove optimality by themselves, each in its own way."""
+    return [Method.EXACT, Method.ENUMERATION, *PROVERS]
+
+
+def engine(method: str) -> Engine:
     """The engine of a method."""
-    return ENGINES[method.value]
+    return ENGINES[method]

@@ -29,7 +29,7 @@ def solve_designs(
     problems: Sequence[Problem],
     options: SolveOptions | None = None,
     *,
-    method: Method = Method.EXACT,
+    method: str = Method.EXACT,
     threads: int = 1,
     scheduler: str | None = None,
     starts: Sequence[Configuration | None] | None = None,
@@ -49,7 +49,7 @@ def solve_designs(
         The problems.
     options : SolveOptions, optional
         The time limit is for all of them.
-    method : Method, optional
+    method : str, optional
         The engine.
     threads : int, optional
         Problems solved at a time, or workers of a single one; beyond 1 in processes of their own.
@@ -114,7 +114,7 @@ def solve_together(
     budget: Budget,
     executor: Executor,
     *,
-    method: Method,
+    method: str,
     starts: Sequence[Configuration | None],
     tell: Tell | None = None,
     rivals: Sequence[Hashable] | None = None,
@@ -130,7 +130,7 @@ def solve_together(
         The time for all.
     executor : Executor
         What runs them.
-    method : Method
+    method : str
         The engine.
     starts : Sequence of Configuration or None
         A known configuration of each, or None.
@@ -149,7 +149,7 @@ def solve_together(
     if method in (Method.AUTO, Method.EXACT):
         from ithaca.solver.schedule import Schedule
 
-        others = method is Method.AUTO
+        others = method == Method.AUTO
         schedule = Schedule(
             problems,
             budget,
@@ -189,7 +189,7 @@ def solve_design(
     options: SolveOptions | None = None,
     report: Report | None = None,
     start: Configuration | None = None,
-    method: Method = Method.EXACT,
+    method: str = Method.EXACT,
 ) -> Solution:
     """Solve one problem; if it is infeasible, find out why.
 
@@ -203,7 +203,7 @@ def solve_design(
         Told the progress.
     start : Configuration, optional
         A configuration to begin with.
-    method : Method, optional
+    method : str, optional
         The engine.
 
     Returns

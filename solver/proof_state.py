@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from ithaca.files.clock import StoppedError
 from ithaca.files.errors import InputError
-from ithaca.files.extras import installed
+from ithaca.files.registry import Registry
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.certificate import Status
 from ithaca.solver.conclusion import conclude
+from ithaca.solver.engines import PROVERS
 from ithaca.solver.exact import search as exact
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.preparation import ENUMERATION, EXACT, begun, cap, reaches
@@ -26,25 +27,27 @@ from ithaca.solver.ties import breaking_ties, chosen_among_optima
 
 if TYPE_CHECKING:
     from ithaca.formulations.stage import Stage
-    from ithaca.solver.seeding import Start
+    from ithaca.solver.combination import Start
 
 METHOD, STAGED = "auto", "staged"
+#: Engines of plug-ins that bound and seed problems (`ithaca.solver.combination`).
+STARTS: Registry[object] = Registry("starts")
 
 #: Seconds of exact search before other engines are asked, and of preparing it before evolution is
 #: asked for a first incumbent; where time is not limited, pieces of tables in place of those.
 ALONE, PATIENCE, PATIENT = 2.0, 2.0, 1000
 
-#: Share of the time left that geometric programs may take, and then evolution; and of evolution's
-#: that programs and their rounding may take where nothing is known.
+#: Share of the time left that relaxations may take, and then evolution; and of evolution's
+#: that relaxations and their rounding may take where nothing is known.
 EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 
-#: Geometric programs solved for a first incumbent while tables are built, and for a first bound
+#: Relaxations solved for a first incumbent while tables are built, and for a first bound
 #: where time is shared.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
-#: Share of a time limit kept for CP-SAT, and seconds that it has for what stages leave open:
-#: gaps of many digits it may never close.
-CPSAT_SHARE, LAST = 0.25, 60.0
+#: Share of a time limit kept for other provers, and seconds that these have for what stages leave
+#: open: gaps of many digits they may never close.
+PROVERS_SHARE, LAST = 0.25, 60.0
 
 
 class ProofState:
@@ -52,7 +55,7 @@ class ProofState:
 
     Steps end when their options say so, and go on where others ended. Without ``others``, exact
     search is the only engine. A problem whose design offers a stage is searched in stages; what
-    these leave open is CP-SAT's.
+    these leave open is for provers of plug-ins.
     """
 
     def __init__(
@@ -66,9 +69,9 @@ class ProofState:
     ) -> None:
         self.problem, self._start = problem, start
         self._stage = stage or problem.stage
-        self.seconds = self._cpsat_seconds = 0.0  #: Seconds in all, and of CP-SAT
-        self.others = others and self._stage is None and installed("cyipopt")
-        self._left_to_cpsat = others  #: What stages leave open, until it has said all it can
+        self.seconds = self._provers_seconds = 0.0  #: Seconds in all, and of other provers
+        self.others = others and self._stage is None and bool(STARTS)
+        self._left_to_provers = others and bool(PROVERS)  #: What stages leave open
         self._methods: list[str] = []
         self._search: exact.ProvingSearch | None = None
         self._combined = self._looked_ahead = self._evolved = False
@@ -86,7 +89,7 @@ class ProofState:
     def closed(self, options: SolveOptions) -> bool:
         """Whether enough is known, or a stop is asked for."""
         return (
-            (self._exhausted and not self._left_to_cpsat)
+            (self._exhausted and not self._left_to_provers)
             or (self._search is not None and self._search.cut)
             or options.stopped
             or self.state.complete
@@ -117,7 +120,7 @@ class ProofState:
         certificate = conclude(
             *(state.value, state.lower_bound, options),
             complete=state.complete,
-            exhausted=self._exhausted and not self._left_to_cpsat,
+            exhausted=self._exhausted and not self._left_to_provers,
             method=method,
             nodes=state.boxes,
             seconds=self.seconds,
@@ -181,10 +184,10 @@ class ProofState:
             self._run(budget.share().turn(most))
         self.seconds += budget.spent
         if self._exhausted:
-            self.ask_cpsat(budget.share().at_most(most).at_most(LAST), report)
+            self.ask_provers(budget.share().at_most(most).at_most(LAST), report)
 
     def bound(self, options: SolveOptions) -> None:
-        """Ask few geometric programs for a bound and seeds."""
+        """Ask few relaxations for a bound and seeds."""
         budget = Budget(options)
         if self.others and not self.closed(options):
             if self._search is None:
@@ -218,7 +221,7 @@ class ProofState:
         self.seconds += budget.spent
 
     def finish(self, options: SolveOptions, report: Report | None = None) -> None:
-        """Go on with all engines; with a time limit, CP-SAT has the last part of it."""
+        """Go on with all engines; with a time limit, other provers have its last part."""
         budget, limit = Budget(options), options.time_limit
         if self.others:
             known = self.state
@@ -227,44 +230,39 @@ class ProofState:
         self.combine(budget.share())
         until = limit
         if limit is not None and self.others:
-            until = max(limit * (1 - CPSAT_SHARE) - budget.spent, 0.0)
+            until = max(limit * (1 - PROVERS_SHARE) - budget.spent, 0.0)
         self.explore(replace(options, time_limit=until), report)
         if limit is not None:
-            self.ask_cpsat(budget.share(), report)
+            self.ask_provers(budget.share(), report)
 
-    def ask_cpsat(self, options: SolveOptions, report: Report | None = None) -> None:
-        """Let CP-SAT go on from what is known, for all the time there is."""
-        search = self._search
-        if (
-            search is None
-            or not (self.others or self._exhausted)
-            or self.closed(options)
-            or options.time_limit == 0
-        ):
+    def ask_provers(self, options: SolveOptions, report: Report | None = None) -> None:
+        """Let provers of plug-ins go on from what is known, for all the time there is."""
+        search, able = self._search, self.others or self._exhausted
+        if search is None or not able or self.closed(options) or options.time_limit == 0:
             return
-        state, budget, before = self.state, Budget(options), self.seconds
+        state, whole, before = self.state, Budget(options), self.seconds
+        self._left_to_provers = False
 
         def tell(progress: Progress) -> None:
             if report is not None:
                 boxes, seconds = state.boxes + progress.boxes, before + progress.seconds
                 report(replace(progress, boxes=boxes, seconds=seconds))
 
-        known, limit = (state.incumbent, state.lower_bound), options.time_limit
-        try:
-            from ithaca.solver.cpsat.engine import solve_cpsat
-
-            solution = solve_cpsat(self.problem, replace(options, any_tie=True), tell, *known)
-        except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
-            self._left_to_cpsat = False
-            return
-        # it ends before its time where it has said all; what is left may be beyond it for ever
-        self._cpsat_seconds += budget.spent
-        early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
-        self._left_to_cpsat = not early and self._cpsat_seconds < LAST
-        self._methods.append(solution.certificate.method)
-        self._adopt(search, solution)
-        state.boxes += solution.certificate.nodes
-        self.seconds += budget.spent
+        for name in PROVERS:
+            own, known = replace(whole.share(), any_tie=True), (state.incumbent, state.lower_bound)
+            budget, limit = Budget(own), own.time_limit
+            try:
+                solution = PROVERS[name](self.problem, own, tell, *known)
+            except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
+                continue
+            # it ends before its time where it has said all; what is left may be beyond it for ever
+            self._provers_seconds += budget.spent
+            early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
+            self._left_to_provers |= not early and self._provers_seconds < LAST
+            self._methods.append(solution.certificate.method)
+            self._adopt(search, solution)
+            state.boxes += solution.certificate.nodes
+        self.seconds += whole.spent
 
     def break_ties(self, options: SolveOptions) -> None:
         """Go on from the optimum to the one answer of that value, unless any will do."""
@@ -275,7 +273,7 @@ class ProofState:
         def solve(
             problem: Problem, share: SolveOptions, report: Report | None, start: Configuration
         ) -> Solution:
-            others = self.others or self._left_to_cpsat
+            others = self.others or self._left_to_provers
             return ProofState(problem, start, others=others).solve(share, report)
 
         self._chosen = chosen_among_optima(self.solution(options), options, solve)
@@ -398,7 +396,7 @@ class ProofState:
         self, options: SolveOptions, stages: Sequence[int], *, rounding: bool = False
     ) -> None:
         """Bound, and look where an incumbent may be, without exact search or its tables."""
-        from ithaca.solver.seeding import solver_start
+        from ithaca.solver.combination import solver_start
 
         self._looked_ahead, state = True, self.state
         self._known = known = solver_start(
@@ -407,12 +405,11 @@ class ProofState:
         bounds = [b for b in (state.lower_bound, known.lower_bound) if b is not None]
         state.lower_bound, state.complete = max(bounds, default=None), known.infeasible
         exact.check_bound(self.problem, state.value, state.lower_bound, infeasible=known.infeasible)
-        self._methods.append("gp")
+        self._methods += STARTS
 
     def _evolve(self, options: SolveOptions) -> None:
         """Let a short evolution look for a better incumbent."""
-        from ithaca.solver.combination import better_incumbent
-        from ithaca.solver.seeding import NOTHING
+        from ithaca.solver.combination import NOTHING, better_incumbent
 
         if self.state.complete:
             return
@@ -428,14 +425,13 @@ class ProofState:
     def _bound_and_seed(
         self, search: exact.Search, options: SolveOptions, stages: Sequence[int] | None = None
     ) -> Start:
-        from ithaca.solver.combination import bound_and_seed
-        from ithaca.solver.seeding import STAGES
+        from ithaca.solver.combination import STAGES, bound_and_seed
 
         self._known = known = bound_and_seed(
             self.problem, search, options, STAGES if stages is None else stages
         )
         if known.infeasible or known.lower_bound is not None:
-            self._methods.append("gp")
+            self._methods += STARTS
         return known
 
     def _adopt(self, search: exact.ProvingSearch, solution: Solution) -> None:

@@ -35,7 +35,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.solver.executor import Executor, InProcess, Tell
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.progress import Progress
-from ithaca.solver.proof_state import ALONE, CPSAT_SHARE, ProofState
+from ithaca.solver.proof_state import ALONE, PROVERS_SHARE, ProofState
 from ithaca.solver.solution import Solution
 from ithaca.solver.steps import EXACT_SHARE, Entry, Step, advance
 
@@ -283,7 +283,7 @@ class Schedule:
         until = (
             limit
             if limit is None or not (self._others and self._resumes)
-            else limit * (1 - CPSAT_SHARE)
+            else limit * (1 - PROVERS_SHARE)
         )
         stretch = ALONE
         while (contest := self._able()) and (until is None or self._budget.spent < until):
@@ -293,7 +293,7 @@ class Schedule:
             yield from self._round(contest, Step.CONTEST if self._resumes else Step.PROOF, stretch)
             stretch *= 2
         if until is not None and self._others and self._resumes:
-            yield from self._round(self._able(), Step.CPSAT)
+            yield from self._round(self._able(), Step.PROVERS)
 
     def _round(
         self,

@@ -27,7 +27,7 @@ class Step(Enum):
     SURVEY = "survey"
     EVOLUTION = "evolution"
     CONTEST = "contest"
-    CPSAT = "cpsat"
+    PROVERS = "provers"
     PROOF = "proof"
     TIES = "ties"
 
@@ -118,8 +118,8 @@ def advance(entry: Entry, step: Step, options: SolveOptions, report: Report) -> 
         course.explore(budget.share(), tell)
     elif step is Step.TIES:
         course.break_ties(budget.options)
-    elif step is Step.CPSAT:
-        course.ask_cpsat(budget.options, tell)
+    elif step is Step.PROVERS:
+        course.ask_provers(budget.options, tell)
     elif step is Step.PROOF:
         course.finish(budget.options, tell)
     own = entry.own_options(options)

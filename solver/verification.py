@@ -125,14 +125,14 @@ def check_agreement(one: Solution, other: Solution) -> bool:
     return one.settled and other.settled
 
 
-def prove_again(solution: Solution, method: Method, options: SolveOptions) -> Solution:
+def prove_again(solution: Solution, method: str, options: SolveOptions) -> Solution:
     """Ask a second engine for the proof of a solution.
 
     Parameters
     ----------
     solution : Solution
         The solution.
-    method : Method
+    method : str
         The second engine.
     options : SolveOptions
         Time limit and interruption.
@@ -354,12 +354,12 @@ def repeat(
     )
 
 
-def _again(recorded: Solution, method: Method, options: SolveOptions, at: str) -> Solution:
+def _again(recorded: Solution, method: str, options: SolveOptions, at: str) -> Solution:
     """Solve a recorded problem by a method, and refuse the record if that contradicts it.
 
     The engine that proved it does not learn what it found."""
     options, proof = replace(options, any_tie=True), recorded.certificate
-    known = None if proof.status.proven and method.value in proof.method else recorded.configuration
+    known = None if proof.status.proven and method in proof.method else recorded.configuration
     again = engine(method)(recorded.problem, options, start=known)
     # a value without its configuration is a claim, too; others were evaluated
     value = None if recorded.configuration is None else recorded.value

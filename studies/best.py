@@ -37,7 +37,7 @@ def solve_best(
     problems: Sequence[Problem],
     options: SolveOptions | None = None,
     *,
-    method: Method = Method.EXACT,
+    method: str = Method.EXACT,
     executor: Executor | None = None,
     starts: Sequence[Configuration | None] | None = None,
     report: Report | None = None,
@@ -53,7 +53,7 @@ def solve_best(
         One per design, alike in everything else.
     options : SolveOptions, optional
         The time limit is for all of them together.
-    method : Method, optional
+    method : str, optional
         The engine.
     executor : Executor, optional
         Solves several at a time; by default one after the other in this process.
@@ -139,8 +139,8 @@ def prove_best(
     objective = problems[0].objective
     known = claimed is not None and objective.then is None and not objective.summed
 
-    def prove(method: Method, search: SolveOptions) -> Solution:
-        if claimed is not None and method is Method.ENUMERATION:
+    def prove(method: str, search: SolveOptions) -> Solution:
+        if claimed is not None and method == Method.ENUMERATION:
             return _best_at_most(problems, claimed, search)
         return solve_best(problems, search, method=method)
 

@@ -196,7 +196,7 @@ def pareto_front(
     options: SolveOptions | None = None,
     *,
     max_points: int | None = None,
-    method: Method = Method.EXACT,
+    method: str = Method.EXACT,
     threads: int = 1,
     store: Store | None = None,
     report: FrontReport | None = None,
@@ -219,7 +219,7 @@ def pareto_front(
         The time limit is for the whole front; a gap has no meaning here.
     max_points : int, optional
         Points after which the search ends.
-    method : Method, optional
+    method : str, optional
         The engine, which must prove what it finds.
     threads : int, optional
         Designs solved at a time; beyond 1 in processes of their own.

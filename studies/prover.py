@@ -80,7 +80,7 @@ class Prover:
     problems: Sequence[Problem]
     objectives: Sequence[Objective]
     budget: Budget
-    method: Method = Method.EXACT
+    method: str = Method.EXACT
     executor: Executor = field(default_factory=InProcess)
     store: Store | None = None
     tell: Tell | None = None
@@ -178,9 +178,7 @@ class Prover:
             if chosen is None or chosen[1].configuration is None:
                 return point
             number, outcome = chosen
-            proof = conclude(
-                value, value, method=self.method.value, complete=True, nodes=outcome.boxes
-            )
+            proof = conclude(value, value, method=self.method, complete=True, nodes=outcome.boxes)
             answer = make_solution(
                 questions[number],
                 outcome.configuration,

@@ -127,7 +127,7 @@ class StoredAnswer:
     time_limit: float | None
     engine: str
 
-    def serves(self, options: SolveOptions, method: Method = Method.EXACT) -> bool:
+    def serves(self, options: SolveOptions, method: str = Method.EXACT) -> bool:
         """Whether solving again under ``options`` by an engine could not be asked to do better."""
         certificate = self.answer.certificate
         if self.answer.settled:
@@ -136,7 +136,7 @@ class StoredAnswer:
                 return True
         elif certificate.gap is not None and certificate.gap <= options.gap:
             return True
-        if self.engine != method.value:
+        if self.engine != method:
             return False
         if self.time_limit is None or options.time_limit is None:
             return False
@@ -253,7 +253,7 @@ class Store:
         problems: Sequence[Problem],
         answer: Solution,
         options: SolveOptions,
-        method: Method = Method.EXACT,
+        method: str = Method.EXACT,
         name: str | None = None,
     ) -> None:
         """Keep an answer, replacing an older one; that it cannot be kept is noted, once.
@@ -268,7 +268,7 @@ class Store:
             What came of them.
         options : SolveOptions
             How far they were searched.
-        method : Method, optional
+        method : str, optional
             The engine.
         name : str, optional
             The name of the file; by default that of the problems.
@@ -342,7 +342,7 @@ class _Document(Document):
 
 
 def _document(
-    name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: Method
+    name: str, problems: Sequence[Problem], answer: Solution, options: SolveOptions, method: str
 ) -> dict[str, Any]:
     first, certificate, configuration = problems[0], answer.certificate, answer.configuration
     proof = ("lower_bound", "status", "termination", "method", "nodes", "seconds")
@@ -357,7 +357,7 @@ def _document(
             "designs": [p.design.name for p in problems],
         },
         "time_limit": options.time_limit,
-        "engine": method.value,
+        "engine": method,
         "design": None
         if configuration is None
         else [p.design for p in problems].index(answer.problem.design),
@@ -420,7 +420,7 @@ class Shared:
         problems: Sequence[Problem],
         answer: Solution,
         options: SolveOptions,
-        method: Method = Method.EXACT,
+        method: str = Method.EXACT,
     ) -> None:
         """Keep the answer of some problems.
 
@@ -432,9 +432,9 @@ class Shared:
             What is kept.
         options : SolveOptions
             How far the search was to go.
-        method : Method, optional
+        method : str, optional
             The engine that was wanted.
         """
-        self._known[tuple(problems)] = StoredAnswer(answer, options.time_limit, method.value)
+        self._known[tuple(problems)] = StoredAnswer(answer, options.time_limit, method)
         if self._store is not None:
             self._store.save(problems, answer, options, method)

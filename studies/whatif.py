@@ -127,7 +127,7 @@ def run_study(
     build: Build,
     options: SolveOptions | None = None,
     *,
-    method: Method = Method.EXACT,
+    method: str = Method.EXACT,
     threads: int = 1,
     store: Store | None = None,
     percent: Fraction | None = None,
@@ -148,7 +148,7 @@ def run_study(
         States the problems of a point, one per design, from its values by axis name.
     options : SolveOptions, optional
         The time limit is for the whole study; ``stop`` ends it with what it has.
-    method : Method, optional
+    method : str, optional
         The engine.
     threads : int, optional
         Designs solved at a time; beyond 1 in processes of their own.
@@ -208,7 +208,7 @@ def run_study(
     return Study(tuple(axes), points, not run.stopped, percent, provenance or {})
 
 
-def _as_it_runs(point: StudyPoint, method: Method, budget: Budget) -> StudyPoint:
+def _as_it_runs(point: StudyPoint, method: str, budget: Budget) -> StudyPoint:
     """A point with the run of its answer, where hardware takes the cycles that simulation counts;
     where these are others than by the closed form, the answer is of the design that is best as it
     runs. Marginal values are of the best by the closed form, and so is an answer that has any."""
@@ -238,7 +238,7 @@ class _Run:
 
     options: SolveOptions
     left: int
-    method: Method
+    method: str
     executor: Executor
     store: Store | None
     report: StudyReport | None

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ithaca.commands.api.parsing import parse_method
 from ithaca.files.errors import InputError
 from ithaca.files.plugin import CORE, plugins
 from ithaca.files.registry import Registry
+from ithaca.solver.engines import engine
 from tests.command_line import refused
 from tests.families.stranger import install
 
@@ -73,6 +75,15 @@ def test_names_are_of_one_plugin(site):
     install(site, "second:PLUGIN")
     with pytest.raises(InputError, match="plug-in filters: families systolic is another's name"):
         list(Registry("families"))
+
+
+def test_an_engine_of_a_plugin_is_a_method(site):
+    (site / "third.py").write_text(
+        "from ithaca.files.plugin import Plugin\n"
+        'PLUGIN = Plugin({"engines": {"thorough": "ithaca.solver.exact.engine:solve_exact"}})\n'
+    )
+    install(site, "third:PLUGIN")
+    assert engine(parse_method("thorough")) is engine("exact")
 
 
 PAGE = ROOT / "docs" / "plug-ins.md"

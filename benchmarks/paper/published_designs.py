@@ -15,7 +15,7 @@ from benchmarks.paper.matrix_product import Optimum, matrix_problem, metrics_of,
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.tiling import Tiling
-from ithaca.solver.nlp.engine import NlpSearch
+from ithaca.plugins.geometric.solver.nlp import NlpSearch
 
 #: The metrics that Table 4 compares, each as a ratio to the best of the designs, by name of the
 #: ratio.

@@ -23,8 +23,8 @@ from fractions import Fraction
 from typing import Any
 
 from benchmarks.paper.matrix_product import BRAM18K, DSP, SIZE
-from ithaca.solver.cpsat.from_pyomo import solve_pyomo as solve_integer
-from ithaca.solver.nlp.program import solve_pyomo
+from ithaca.plugins.cpsat.solver.from_pyomo import solve_pyomo as solve_integer
+from ithaca.plugins.geometric.solver.nonlinear import solve_pyomo
 
 #: Blocks of 1,024 words of 18 bits, two side by side for a word, two buffers of each array.
 BLOCK_WORDS, BLOCKS = 1024, 2 * 2

@@ -15,6 +15,7 @@ from ithaca.commands.api.network_options import NestOrNetwork, NetworkOptions, r
 from ithaca.commands.api.options import Effort, Extents, Keeping, SearchOptions, Sizes
 from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.files.words import parse_integer, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.directions import to_minimise
@@ -42,7 +43,11 @@ def pareto(
     sizes: Sizes = None,
     family: FamilyOptions,
     method: Annotated[
-        str, Option("--method", help="Search method: auto, exact or cpsat.")
+        str,
+        Option(
+            "--method",
+            help=f"Search method: {', '.join(('auto', 'exact', *Registry[object]('provers')))}.",
+        ),
     ] = "exact",
     effort: Effort,
     max_points: Annotated[

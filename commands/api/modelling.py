@@ -3,6 +3,7 @@ files."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,8 @@ from ithaca.files.numbers import counted
 from ithaca.files.words import parse_choice
 from ithaca.files.writing import write_folder
 from ithaca.formulations.problem import Problem
-from ithaca.solver.nlp.program import NonlinearProgram, quantity_ranges
+from ithaca.formulations.pyomo_model import design_model
+from ithaca.solver.combination import quantity_ranges
 from ithaca.solver.portfolio import not_solved
 
 
@@ -69,7 +71,7 @@ def model(
         raise InputError("--linear does not go with --relaxed; allowed: one of them")
     if (ranges := quantity_ranges(problem)) is None:
         raise InputError("--relaxed: no configuration meets the limits; allowed: limits that can")
-    return NonlinearProgram(problem, ranges).model
+    return design_model(replace(problem, design=problem.design.smoother), ranges)
 
 
 @public

@@ -16,7 +16,6 @@ from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.problem import Problem, read_objective
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.engines import Method
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.studies.best import solve_best
 
@@ -35,7 +34,7 @@ def is_normalised(objective: object) -> bool:
 Optimum = Callable[[str, SolveOptions], tuple[Fraction | None, Certificate]]
 
 
-def of_designs(problems_of: Callable[[str], Sequence[Problem]], method: Method) -> Optimum:
+def of_designs(problems_of: Callable[[str], Sequence[Problem]], method: str) -> Optimum:
     """The optimum of the best of some designs, whose problems depend on the objective."""
 
     def optimum(objective: str, options: SolveOptions) -> tuple[Fraction | None, Certificate]:

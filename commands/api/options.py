@@ -21,6 +21,7 @@ from ithaca.commands.api.parsing import parse_search
 from ithaca.files.answer import Answer
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.registry import Registry
 from ithaca.files.words import REPEATED, parse_integer
 from ithaca.formulations import problem as problems
 from ithaca.solver.options import SolveOptions
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 #: What is minimised, unless a family says otherwise.
 OBJECTIVE = "latency"
+
+
+#: The names of engines, for help, but for that which few need.
+METHODS = ", ".join(name for name in Registry[object]("engines") if name != "enumeration")
 
 
 Workload = Annotated[
@@ -61,7 +66,7 @@ Method = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help="Search method: auto, exact, staged, cpsat, gp, nlp or evolve.",
+        help=f"Search method: {METHODS}.",
     ),
 ]
 SteadyMethod = Annotated[
@@ -69,8 +74,7 @@ SteadyMethod = Annotated[
     Option(
         "--method",
         metavar="NAME",
-        help="Search method: auto, exact, cpsat, gp, nlp or evolve. Default: exact (under a time "
-        "limit auto).",
+        help=f"Search method: {METHODS}. Default: exact (under a time limit auto).",
     ),
 ]
 ProveWith = Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.registry import Registry
 from ithaca.files.words import (
     SHARES,
     TIMES,
@@ -19,7 +20,6 @@ from ithaca.files.words import (
 )
 
 if TYPE_CHECKING:
-    from ithaca.solver.engines import Method
     from ithaca.solver.options import SolveOptions
     from ithaca.workloads.nest import LoopNest
 
@@ -99,52 +99,43 @@ def check_sizes(workload: object, nest: LoopNest, sizes: Collection[str]) -> Non
         )
 
 
-def parse_method(name: object) -> Method:
+def parse_method(name: object) -> str:
     """Look up an engine."""
-    from ithaca.solver.engines import Method
-
-    return Method(parse_choice("--method", name, [m.value for m in Method]))
+    return parse_choice("--method", name, Registry[object]("engines"))
 
 
-def parse_steady_method(name: object, time_limit: object) -> Method:
+def parse_steady_method(name: object, time_limit: object) -> str:
     """Look up an engine; unless one is named the one that finds the same in every run, or under a
     time limit the most."""
     return parse_method(name or ("exact" if time_limit is None else "auto"))
 
 
-def parse_proving_method(name: object) -> Method:
+def parse_proving_method(name: object) -> str:
     """Look up an engine that proves optimality."""
-    from ithaca.solver.engines import PROVERS, Method
+    from ithaca.solver.engines import Method, proving
 
-    allowed = [m.value for m in (Method.AUTO, *PROVERS, Method.STAGED)]
-    return Method(parse_choice("--method", name, allowed, ", which prove what they find"))
+    allowed = [Method.AUTO, *proving(), Method.STAGED]
+    return parse_choice("--method", name, allowed, ", which prove what they find")
 
 
-def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[Method, Method | None]:
-    """The engine to solve with; or two that prove optimality, such as ``exact,cpsat``, where they
-    are given."""
-    from ithaca.solver.engines import PROVERS, Method
+def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[str, str | None]:
+    """The engine to solve with; or two that prove optimality, such as ``exact,enumeration``, where
+    they are passed."""
+    from ithaca.solver.engines import Method, proving
 
     one = parse_method(method)
     if pair is None:
         return one, None
     text = pair if isinstance(pair, str) else ",".join(pair)
-    own = {Method.EXACT.value, Method.STAGED.value}  # of designs that offer stages both are one
-    names, allowed = (
-        [part.strip() for part in text.split(",")],
-        [m.value for m in (*PROVERS, Method.STAGED)],
-    )
-    if (
-        len(names) != 2
-        or len(set(names)) != 2
-        or not set(names) <= set(allowed)
-        or set(names) == own
-    ):
+    names = [part.strip() for part in text.split(",")]
+    # of designs that offer stages, exact search is the staged one
+    same, allowed = {Method.EXACT, Method.STAGED}, {*proving(), Method.STAGED}
+    if not (len(names) == len({*names}) == 2 and same != {*names} <= allowed):
         raise InputError(
             f"--prove-with is {quoted(text)}; allowed: two different "
-            "ones of exact (or staged), enumeration, cpsat"
+            f"ones of exact (or staged), {', '.join(proving()[1:])}"
         )
-    return Method(names[0]), Method(names[1])
+    return names[0], names[1]
 
 
 def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> SolveOptions:

@@ -30,7 +30,6 @@ from ithaca.files.words import Rows
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Problem
-from ithaca.solver import engines
 from ithaca.solver.options import COMPARING, RUNNING, Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
@@ -122,8 +121,8 @@ def answers(
     options: SolveOptions,
     threads: int = 1,
     starts: Sequence[Configuration | None] | None = None,
-    method: engines.Method = engines.Method.AUTO,
-    prove_again_with: engines.Method | None = None,
+    method: str = "auto",
+    prove_again_with: str | None = None,
     unrestricted: Sequence[Problem] = (),
     *,
     scheduler: str | None = None,
@@ -143,9 +142,9 @@ def answers(
         Number of parallel worker processes.
     starts : sequence of Configuration or None, optional
         Known configurations of the problems.
-    method : Method
+    method : str
         The engine.
-    prove_again_with : Method, optional
+    prove_again_with : str, optional
         Another one to prove all of it again.
     unrestricted : sequence of Problem, optional
         The same of one nest without what a compiler cannot build, to compare with.

@@ -1,4 +1,6 @@
 """Designs as mathematical programs: for Pyomo, for files of solvers, and for people."""
 
-#: Formats of programs, by the names of their tools.
-FORMATS = ("pyomo", "nl", "lp", "mps", "gams", "bar", "cpsat", "latex", "python")
+from ithaca.files.registry import Registry
+
+#: Tools that write programs of designs without a configuration, too, by format.
+FORMATS: Registry[object] = Registry("programs")

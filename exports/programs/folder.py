@@ -1,4 +1,4 @@
-"""Programs as files: of Pyomo's writers for other solvers, of CP-SAT, in Python, and in LaTeX."""
+"""Programs as files: of Pyomo's writers for other solvers, in Python, and in LaTeX."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from ithaca.exports.configuration import Tool
 from ithaca.exports.programs.formulas import functions_text, latex_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.exports.templates import templates_of
-from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.pyomo_model import Model
 from ithaca.solver.solution import Solution
@@ -86,34 +84,6 @@ def program_texts(solution: Solution, ending: str) -> dict[str, str]:
         return {each.name: each.read_text() for each in sorted(Path(folder).iterdir())}
 
 
-def cpsat_text(solution: Solution) -> str:
-    """A program as CP-SAT takes it, as text of its protocol buffer: minimised is the objective, or
-    of one that is a quotient a/b, where v is its known value, a - v*b, which is 0 at the least.
-
-    Raises `InputError` if no value of a quotient is known.
-    """
-    from ortools.sat.python import cp_model
-
-    from ithaca.solver.cpsat.model import build_integer_model
-
-    built = build_integer_model(solution.problem)
-    if built is None:  # an axis has no rows
-        empty = cp_model.CpModel()
-        empty.add_bool_or([])
-        return str(empty.proto)
-    value = Fraction(0) if built.objective.under.is_constant else solution.value
-    if value is None:
-        raise InputError(
-            f"objective {quoted(solution.problem.objective.text)} is a quotient, which CP-SAT "
-            "minimises from a known value alone; allowed: ithaca export of a result, or another "
-            "format"
-        )
-    aim = built.aim(value, at_most=False)
-    stated = built.model.proto.objective
-    stated.scaling_factor, stated.offset = float(aim.step), float(aim.constant / aim.step)
-    return str(built.model.proto)
-
-
 def pyomo_text(problem: Problem) -> str:
     """A Python program that builds the model in Pyomo by itself."""
     import pyomo.environ as pyo
@@ -180,7 +150,14 @@ def _folder(files: Callable[[Solution], Mapping[str, str]], program: Program) ->
     return own | {"README.md": readme}
 
 
-def _tool(files: Callable[[Solution], Mapping[str, str]]) -> Tool:
+def program_tool(files: Callable[[Solution], Mapping[str, str]]) -> Tool:
+    """A tool that writes the program of a design to files.
+
+    Parameters
+    ----------
+    files : callable
+        Contents by name, of a configuration or of a design without one.
+    """
     return Tool(
         "no program states",
         nest_obstacles=lambda nest: (),
@@ -190,12 +167,11 @@ def _tool(files: Callable[[Solution], Mapping[str, str]]) -> Tool:
     )
 
 
-PYOMO = _tool(lambda solution: {f"{STEM}.py": pyomo_text(solution.problem)})
-NL = _tool(lambda solution: program_texts(solution, "nl"))
-LP = _tool(lambda solution: program_texts(solution, "lp"))
-MPS = _tool(lambda solution: program_texts(solution, "mps"))
-GAMS = _tool(lambda solution: program_texts(solution, "gms"))
-BAR = _tool(lambda solution: program_texts(solution, "bar"))
-CPSAT = _tool(lambda solution: {f"{STEM}.pbtxt": cpsat_text(solution)})
-LATEX = _tool(lambda solution: {f"{STEM}.tex": latex_text(solution.problem)})
-PYTHON = _tool(lambda solution: {f"{STEM}.py": functions_text(solution.problem)})
+PYOMO = program_tool(lambda solution: {f"{STEM}.py": pyomo_text(solution.problem)})
+NL = program_tool(lambda solution: program_texts(solution, "nl"))
+LP = program_tool(lambda solution: program_texts(solution, "lp"))
+MPS = program_tool(lambda solution: program_texts(solution, "mps"))
+GAMS = program_tool(lambda solution: program_texts(solution, "gms"))
+BAR = program_tool(lambda solution: program_texts(solution, "bar"))
+LATEX = program_tool(lambda solution: {f"{STEM}.tex": latex_text(solution.problem)})
+PYTHON = program_tool(lambda solution: {f"{STEM}.py": functions_text(solution.problem)})

@@ -18,7 +18,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.formulations.problem import Problem
-from ithaca.solver.nlp.program import quantity_ranges
+from ithaca.solver.combination import quantity_ranges
 
 #: Share by which ends of ranges are moved outwards before they are rounded.
 ROUNDED = 1e-6

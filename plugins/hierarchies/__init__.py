@@ -23,7 +23,7 @@ PLUGIN = Plugin(
             "spatial timeloop": f"{_HERE}.exports.timeloop.hierarchy:MAPPINGS",
             **{
                 f"spatial {name.lower()}": f"ithaca.exports.programs.folder:{name}"
-                for name in ("PYOMO", "NL", "LP", "MPS", "GAMS", "BAR", "CPSAT", "LATEX", "PYTHON")
+                for name in ("PYOMO", "NL", "LP", "MPS", "GAMS", "BAR", "LATEX", "PYTHON")
             },
         },
         "points": {"spatial": f"{_HERE}.commands.points"},

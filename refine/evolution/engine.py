@@ -16,10 +16,10 @@ from ithaca.refine.evolution.genome import Genes, Genome
 from ithaca.refine.evolution.population import Population, Scorer
 from ithaca.refine.evolution.shares import PUBLISHED, Shares
 from ithaca.refine.evolution.variation import cross, mutate, step
+from ithaca.solver.combination import Start, solver_start
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.options import SolveOptions, deadline, never
 from ithaca.solver.progress import Incumbent, Progress, Report
-from ithaca.solver.seeding import Start, solver_start
 from ithaca.solver.solution import Solution, make_solution
 from ithaca.solver.ties import breaking_ties
 

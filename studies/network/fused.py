@@ -204,7 +204,7 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         None if chosen is None else chosen[0][0],
         bound[0][0] if known and bound is not None else None,
         complete=known and bound is None,
-        method=options.method.value,
+        method=options.method,
         nodes=sum(proof.nodes for proof in proofs),
         seconds=sum(proof.seconds for proof in proofs),
     ).within(among := among_all(proofs), among)
@@ -215,16 +215,16 @@ def _solve_fused(network: Network, request: Question, options: RunOptions) -> Ne
         ) and all(proof.then is not None or proof.empty for proof in proofs)
         then: Further | None = None
         for each, value in reversed([*zip(request.objective.order, chosen[0], strict=False)][1:]):
-            bound_of = conclude(value, value if proven else None, method=options.method.value)
+            bound_of = conclude(value, value if proven else None, method=options.method)
             then = Further(each.words, value, replace(bound_of, then=then))
         certificate = replace(certificate, then=then)
     alone = [(run.count, best[run.nest, (), None]) for run in chain.runs]
-    without = total(alone, options.method.value)
+    without = total(alone, options.method)
     return NetworkResult(
         PER_LAYER,
         replace(network, layers=tuple(layer.layer for layer in layers), order=chain.order),
         request,
-        options.method.value,
+        options.method,
         layers,
         Total(None if chosen is None else chosen[0][0], certificate),
         every.complete or certificate.settled,

@@ -160,7 +160,7 @@ def solve_per_layer(network: Network, request: Question, options: RunOptions) ->
     check_products(request.objective)
     solved = solve_layers(problems, options, alone=True)
     layers = tuple(LayerResult(part.layer, part.best(), part.solutions) for part in solved.layers)
-    method, summed = options.method.value, None
+    method, summed = options.method, None
     if adds_up(request.objective):
         summed = total(((r.layer.count, r.answer) for r in layers), method)
     return NetworkResult(
@@ -203,7 +203,7 @@ def solve_shared_dataflow(
     """
     require_one(request.objective, f"--mode {SHARED_DATAFLOW}")
     solved = solve_layers(request.pose(network), options, alone=False)
-    method = options.method.value
+    method = options.method
     choices: list[SharedDesign] = []
     bests: list[Total] = []
     results: dict[Layer, LayerResult] = {}

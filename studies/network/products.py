@@ -281,7 +281,7 @@ def with_products(solve: Callable[..., NetworkResult]) -> Callable[..., NetworkR
             point = factors.sums(result) if result.answered else None
             return result, result.total.certificate, point
 
-        best, total = ProductSearch[NetworkResult](factors, budget).run(at, options.method.value)
+        best, total = ProductSearch[NetworkResult](factors, budget).run(at, options.method)
         complete = total.certificate.settled or not options.search.stopped
         return replace(best, request=request, total=total, finished=complete)
 

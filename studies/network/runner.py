@@ -56,7 +56,7 @@ class NetworkProgress:
 class RunOptions:
     """Options of a run of many problems."""
 
-    method: Method = Method.EXACT
+    method: str = Method.EXACT
     """The engine. The exact one is deterministic; what others find may depend on the clock."""
     search: SolveOptions = field(default_factory=SolveOptions)
     """How far. The time limit is for the whole run, and none is begun when it is over: first a
@@ -84,7 +84,7 @@ def conditions(options: RunOptions) -> list[str | int]:
     give what it would have given in one go. The time limit tells none apart: what is proven stays
     proven, and what is not is searched again only with more time.
     """
-    return [options.method.value, repr(options.search.gap), options.search.seed]
+    return [options.method, repr(options.search.gap), options.search.seed]
 
 
 def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | Failure, ...]:

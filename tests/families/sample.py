@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit, Problem
-from ithaca.solver.engines import Method
 from tests.families.enumerated import every_point
 
-SEARCHES = (Method.NLP, Method.EVOLVE)
+SEARCHES = ("nlp", "evolve")
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Sample:
     impossible: Limit
     objectives: tuple[str, str] = ("latency", "dsp")
     """The objectives of fronts."""
-    searches: tuple[Method, ...] = SEARCHES
+    searches: tuple[str, ...] = SEARCHES
     seeds: int = 6
     """Configurations to begin with, if there are as many."""
 

@@ -29,6 +29,8 @@ from ithaca.formulations.space import (
     Role,
     make_space,
 )
+from ithaca.plugins.geometric.solver.search import GpSearch
+from ithaca.plugins.geometric.solver.seeds import round_points
 from ithaca.plugins.seeds.exports.diverse import diverse_configurations
 from ithaca.plugins.seeds.exports.parameters import parameter_space, penalised
 from ithaca.refine.grid import best_point, exact_grid
@@ -37,9 +39,7 @@ from ithaca.results.datasets import as_table, result_dataset
 from ithaca.results.explanation import explain
 from ithaca.results.files import result_document
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import PROVERS, Method, engine
-from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.gp.seeds import round_points
+from ithaca.solver.engines import Method, engine, proving
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
@@ -84,7 +84,7 @@ def check_found(solution):
 
 
 @each_family
-@pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
+@pytest.mark.parametrize("method", proving())
 def test_engines_prove_what_enumeration_finds(sample, method):
     for base in sample.problems:
         for problem in (base, with_limit(base, sample.tight)):
@@ -97,7 +97,7 @@ def test_engines_prove_what_enumeration_finds(sample, method):
 
 
 @each_family
-@pytest.mark.parametrize("method", PROVERS, ids=lambda method: method.value)
+@pytest.mark.parametrize("method", proving())
 def test_engines_say_by_how_much_nothing_is_feasible(sample, method):
     problem = with_limit(sample.problems[0], sample.impossible)
     (solution,) = solve_designs([problem], method=method)
@@ -109,14 +109,14 @@ def test_engines_say_by_how_much_nothing_is_feasible(sample, method):
 def test_relaxations_bound_from_below(sample):
     for problem in sample.problems:
         solution, optimum = (
-            engine(Method.GP)(problem, SolveOptions(time_limit=5)),
+            engine("gp")(problem, SolveOptions(time_limit=5)),
             sample.optimum(problem),
         )
         assert solution.certificate.lower_bound <= optimum <= check_found(solution)
 
 
 @each_family
-@pytest.mark.parametrize("method", SEARCHES, ids=lambda method: method.value)
+@pytest.mark.parametrize("method", SEARCHES)
 def test_searches_find_configurations(sample, method):
     if method not in sample.searches:
         with pytest.raises(InputError, match="has no smooth program"):
@@ -125,7 +125,7 @@ def test_searches_find_configurations(sample, method):
     for problem in sample.problems:
         optimum = sample.optimum(problem)
         # nonlinear programs end by themselves, however slow the machine is
-        limit = 60 if method is Method.NLP else 5
+        limit = 60 if method == "nlp" else 5
         assert check_found(engine(method)(problem, SolveOptions(time_limit=limit))) >= optimum
 
 
@@ -135,7 +135,7 @@ def test_searches_keep_rules_across_axes(objective, transposed):
     """The best words and bursts by themselves are too wide together for the port."""
     problem = fir_problem(24, 40, objective, transposed=transposed, dsp=9)
     optimum = check_found(engine(Method.EXACT)(problem))
-    assert check_found(engine(Method.NLP)(problem)) == optimum
+    assert check_found(engine("nlp")(problem)) == optimum
     search = GpSearch(problem)
     search.run(1)
     (configuration,) = round_points(problem, search.points, 1)
@@ -168,7 +168,7 @@ def test_searches_compute_what_rules_across_axes_define():
     problem = replace(bare, design=BufferedFir(24, 40))
     depths = [(v["fold"] * v["burst"], m) for v, m in every_point(bare) if m["dsp"] <= 9]
     optimum = min(m["latency"] + m["noise"] + depth for depth, m in depths if depth <= 100)
-    for method in (Method.EXACT, Method.NLP, Method.EVOLVE):
+    for method in (Method.EXACT, "nlp", "evolve"):
         assert check_found(engine(method)(problem)) == optimum
     search = GpSearch(problem)
     search.run(1)

@@ -23,11 +23,11 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.target import Target
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import ENGINES, engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
+from tests.installed import installed_engines
 from tests.whole_spaces import crossed, lengths, linked, row_of, some_row, tables_of
 
 FOR_AUTOSA = SpaceOptions(target=Target.AUTOSA)
@@ -151,13 +151,14 @@ def test_engines_agree_with_brute_force_on_what_autosa_builds(nest, dataflow, dt
     limits = {"dsp": 40, "bram18k": 60}
     problem = posed(nest, tuple(dataflow), FOR_AUTOSA, dtype, **limits)
     expected = least(posed(nest, tuple(dataflow), SpaceOptions(), dtype, **limits))
-    for solve in (solve_exact, solve_cpsat):
+    for solve in installed_engines("exact", "cpsat"):
         solution = solve(problem)
         assert solution.value == expected
         assert solution.certificate.status is (
             Status.INFEASIBLE if expected is None else Status.OPTIMAL
         )
-    for solve in (solve_gp, solve_evolve) if (nest, dataflow, dtype) in CASES[:2] else ():
+    others = {"gp", "evolve"} & {*ENGINES} if (nest, dataflow, dtype) in CASES[:2] else ()
+    for solve in map(engine, others):
         solution = solve(problem)
         bound = solution.certificate.lower_bound
         assert (solution.value is None) or (expected is not None and solution.value >= expected)
@@ -178,7 +179,7 @@ def test_engines_agree_on_small_convolutions(dataflow, nest):
         nest, loops, SpaceOptions(divisors_only=True, target=Target.AUTOSA), dsp=30, bram18k=60
     )
     assert expected is not None
-    for solve in (solve_exact, solve_cpsat):
+    for solve in installed_engines("exact", "cpsat"):
         assert solve(problem).value == expected
 
 
@@ -289,7 +290,7 @@ def test_engines_agree_with_brute_force_on_random_problems(seed):
         dtype,
         **limits,
     )
-    for solve in (solve_exact, solve_cpsat):
+    for solve in installed_engines("exact", "cpsat"):
         assert solve(problem).value == expected
     found = solve_evolve(problem)
     assert found.value is None or (expected is not None and found.value >= expected)

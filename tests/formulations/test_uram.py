@@ -17,12 +17,10 @@ from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.command_line import ithaca
-from tests.installed import needs
+from tests.installed import installed_engines, needs
 from tests.solver.enumeration import enumerated_optimum
 
 URAM = replace(DEFAULT_TECHNOLOGY, uram=True)
@@ -65,7 +63,7 @@ def test_engines_find_the_optimum_within_a_limit(uram):
     design = SystolicDesign(nest, array, DATA_TYPES["fp32"], technology=URAM)
     limits = (Limit("dsp", Fraction(40)), Limit("uram", Fraction(uram)))
     posed = Problem(design, limits, parse_objective("latency"))
-    for solve in (solve_exact, solve_cpsat):
+    for solve in installed_engines("exact", "cpsat"):
         solution = solve(posed, SolveOptions(time_limit=60))
         assert solution.certificate.status is Status.OPTIMAL
         assert solution.value == enumerated_optimum(posed)

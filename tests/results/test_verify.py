@@ -108,7 +108,7 @@ def test_engines_that_disagree_are_told_from_an_edited_file(tmp_path, monkeypatc
     def broken(method):
         return (
             (lambda problem, *_, **__: make_solution(problem, None, false))
-            if method.value == "cpsat"
+            if method == "cpsat"
             else engine(method)
         )
 

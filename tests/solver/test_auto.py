@@ -9,19 +9,18 @@ import pytest
 from ithaca.files.errors import DisagreementError
 from ithaca.solver import auto, combination, preparation, proof_state
 from ithaca.solver.certificate import Status
-from ithaca.solver.combination import better_incumbent, bound_and_seed
+from ithaca.solver.combination import NOTHING, Start, better_incumbent, bound_and_seed
 from ithaca.solver.engines import Method, engine
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search
 from ithaca.solver.options import SolveOptions
-from ithaca.solver.seeding import NOTHING, Start
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.verification import check_agreement, prove_again
 from tests.problems import mm_problem
 from tests.solver.test_exact import random_problem
 
 
-@pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
+@pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, "cpsat"])
 @pytest.mark.parametrize("seed", [0, 7, 13, 22])
 def test_every_prover_finds_the_same(method, seed):
     problem = random_problem(seed)
@@ -39,7 +38,7 @@ def test_auto_asks_geometric_programs_and_cpsat_when_search_alone_is_not_enough(
     assert solution.certificate.method == "exact+gp"
     assert (solution.value, solution.certificate.status) == (639876, Status.OPTIMAL)
     # with no time for exact search, CP-SAT goes on from what geometric programs found
-    monkeypatch.setattr(proof_state, "CPSAT_SHARE", 1.0)
+    monkeypatch.setattr(proof_state, "PROVERS_SHARE", 1.0)
     short = auto.solve_auto(problem, SolveOptions(time_limit=0.2))
     assert short.certificate.method.startswith("exact+gp")
     # the bound of the geometric program is within 2 % of the optimum
@@ -70,7 +69,7 @@ def check_every_engine_at_once(problem, monkeypatch):
         expected.value,
         expected.certificate.status,
     )
-    monkeypatch.setattr(proof_state, "CPSAT_SHARE", 1.0)
+    monkeypatch.setattr(proof_state, "PROVERS_SHARE", 1.0)
     for limit in (0.0, 0.01, 0.3):
         found = auto.solve_auto(problem, SolveOptions(time_limit=limit))
         certificate = found.certificate
@@ -163,7 +162,7 @@ def test_a_proof_that_a_configuration_contradicts_is_loud(wrong, monkeypatch, re
     problem = mm_problem((24, 20, 16))
     start = solve_exact(problem).configuration
     request.getfixturevalue("endless_tables")  # exact search builds the same tables
-    monkeypatch.setattr("ithaca.solver.seeding.solver_start", lambda *_, **__: wrong)
+    monkeypatch.setattr("ithaca.solver.combination.solver_start", lambda *_, **__: wrong)
     with pytest.raises(DisagreementError, match=r"was proven for design \[i,j\] C, yet there is"):
         auto.solve_auto(problem, start=start)
 
@@ -201,7 +200,7 @@ def test_evolution_improves_the_incumbent_of_an_open_search():
 def test_agreement_is_noted_and_contradiction_is_loud():
     problem = mm_problem((12, 10, 8), dsp="100", bram18k="60")
     solution = solve_exact(problem)
-    both = prove_again(solution, Method.CPSAT, SolveOptions())
+    both = prove_again(solution, "cpsat", SolveOptions())
     assert both.certificate.method == "exact+cpsat"
     assert both.certificate.status is Status.OPTIMAL
     wrong = replace(

@@ -20,9 +20,8 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_design
 from ithaca.workloads.library import workload
@@ -127,7 +126,7 @@ def random_problem(seed):
 def test_every_engine_proves_the_optimum(seed):
     problem = random_problem(seed)
     expected = enumerated_optimum(problem)
-    found = [solve(problem) for solve in (solve_exact, solve_cpsat)]
+    found = [solve(problem) for solve in (solve_exact, engine("cpsat"))]
     assert found[0].value == found[1].value
     for solution in found:
         assert solution.certificate.status is (
@@ -147,7 +146,7 @@ def test_every_engine_proves_the_optimum_of_many(seed):
 def test_geometric_programs_bound_it(seed):
     problem = replace(random_problem(seed), objective=parse_objective("latency"))
     expected = enumerated_optimum(problem)
-    solution = solve_gp(problem, SolveOptions(time_limit=1))
+    solution = engine("gp")(problem, SolveOptions(time_limit=1))
     if expected is None:
         assert solution.value is None
         return
@@ -172,7 +171,7 @@ def test_a_limited_bandwidth_bounds_the_latency():
     assert floor.evaluate(values, FRACTION) == Fraction(3 * 64, 5)
     assert mm_problem((8, 8, 8), dtype="int8").floors == ()
     assert replace(problem, objective=parse_objective("dsp")).floors == ()
-    expected, solution = solve_exact(problem), solve_gp(problem)
+    expected, solution = solve_exact(problem), engine("gp")(problem)
     assert solution.certificate.status is Status.OPTIMAL
     assert solution.value == expected.value
     free = solve_exact(mm_problem((8, 8, 8), dtype="int8")).value

@@ -53,7 +53,7 @@ def test_conclusions(
         assert certificate.lower_bound is None
 
 
-@pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, Method.CPSAT])
+@pytest.mark.parametrize("method", [Method.AUTO, Method.EXACT, "cpsat"])
 def test_engines_say_why_they_ended(method):
     problem = mm_problem((24, 20, 16))
     assert engine(method)(problem).certificate.termination is Termination.PROVEN

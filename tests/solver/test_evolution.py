@@ -13,10 +13,10 @@ from ithaca.refine.evolution.engine import POPULATION, STAGNATION, Evolution, so
 from ithaca.refine.evolution.genome import Genome
 from ithaca.refine.evolution.variation import _factorized, _redrawn, cross, mutate, step
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.combination import NOTHING, solver_start
+from ithaca.solver.engines import Method, engine, proving
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions, never
-from ithaca.solver.seeding import NOTHING, solver_start
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.solver.known_optima import brute_force
@@ -176,8 +176,8 @@ def test_divisors_and_least_lanes_are_kept():
 
 
 def test_the_engine_by_name():
-    assert engine(Method.EVOLVE) is solve_evolve
-    assert Method.EVOLVE not in PROVERS
+    assert engine("evolve") is solve_evolve
+    assert "evolve" not in proving()
 
 
 def test_refine_finds_what_a_search_cut_off_missed(tmp_path):
@@ -185,7 +185,7 @@ def test_refine_finds_what_a_search_cut_off_missed(tmp_path):
 
     question = ArrayQuestion.read(ArrayOptions(dataflow="i,j", permutation="C"))
     rows = [question.problems(workload("mm", {"i": 96, "j": 80, "k": 40}))]
-    (poor,) = answers("u250", rows, SolveOptions(time_limit=1e-6), method=Method.EVOLVE)
+    (poor,) = answers("u250", rows, SolveOptions(time_limit=1e-6), method="evolve")
     assert poor.best is None
     (good,) = answers("u250", rows, SolveOptions(), method=Method.EXACT)
     paths = tmp_path / "poor.json", tmp_path / "good.json", tmp_path / "refined.json"

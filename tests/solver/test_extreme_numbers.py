@@ -10,7 +10,7 @@ import pytest
 from ithaca.files.errors import InputError
 from ithaca.formulations.problem import Limit, Problem
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import Method, engine
+from ithaca.solver.engines import ENGINES, Method, engine
 from ithaca.solver.options import SolveOptions
 from tests.families.enumerated import every_point
 from tests.families.fir import VOCABULARY, Fir, fir_problem
@@ -116,30 +116,27 @@ def test_powers_beyond_doubles_are_refused_whatever_the_time(text, seconds):
 
 
 def test_engines_agree_with_fractions_on_extreme_expressions():
-    proofs = [check(seed, (Method.EXACT, Method.CPSAT)) for seed in (*range(40), *KNOWN)]
+    proofs = [check(seed, (Method.EXACT, "cpsat")) for seed in (*range(40), *KNOWN)]
     assert proofs.count(2) > 10
 
 
 def test_integer_programs_do_not_creep_through_huge_coefficients():
     """Programs that took CP-SAT all of its time, and gigabytes, while small negative coefficients
     had a digit in every place."""
-    assert [check(seed, (Method.CPSAT,)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
+    assert [check(seed, ("cpsat",)) for seed in (1483, 2043, 2106, 3318, 4578)] == [1] * 5
 
 
 @pytest.mark.parametrize("part", range(20))
 def test_more_extreme_expressions(part):
-    assert (
-        sum(check(1000 + 100 * part + seed, (Method.EXACT, Method.CPSAT)) for seed in range(100))
-        > 50
-    )
+    assert sum(check(1000 + 100 * part + seed, (Method.EXACT, "cpsat")) for seed in range(100)) > 50
 
 
 def test_other_engines_claim_nothing_false():
     for seed in range(40):
-        check(seed, (Method.AUTO, Method.GP, Method.NLP, Method.EVOLVE))
+        check(seed, (Method.AUTO, "gp", "nlp", "evolve"))
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 def test_unknown_names_in_limits_are_refused(method):
     with pytest.raises(
         InputError,
@@ -148,7 +145,7 @@ def test_unknown_names_in_limits_are_refused(method):
         engine(method)(fir_problem(4, 5, dps=3), SolveOptions())
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
@@ -168,7 +165,7 @@ def test_what_no_engine_can_compute_is_refused_in_one_line(objective, message, m
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("method", [m for m in Method if m is not Method.STAGED])
+@pytest.mark.parametrize("method", [m for m in ENGINES if m != Method.STAGED])
 def test_an_objective_that_always_divides_by_zero_is_refused(method):
     """A metric may be 0 everywhere, such as the energy of a model without energies."""
     problem = replace(fir_problem(6, 5, "latency/energy"), design=Free(6, 5))
@@ -184,7 +181,7 @@ def test_limits_beyond_doubles_are_refused():
         fir_problem(4, 5, latency=10**200)
 
 
-@pytest.mark.parametrize("method", [Method.EXACT, Method.CPSAT])
+@pytest.mark.parametrize("method", [Method.EXACT, "cpsat"])
 def test_huge_coefficients_are_solved_exactly(method):
     problem = fir_problem(6, 5, "1e20*latency + dsp")
     assert engine(method)(problem, SolveOptions()).value == least(problem)

@@ -15,9 +15,8 @@ from ithaca.formulations.systolic.metrics import energies, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import Technology
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.formats import with_formats
 from ithaca.workloads.library import workload
@@ -100,9 +99,9 @@ def test_other_engines_agree(seed):
     best = solve_exact(problem, SolveOptions(time_limit=60))
     if best.value is None:
         return
-    assert solve_cpsat(problem, SolveOptions(time_limit=60)).value == best.value
+    assert engine("cpsat")(problem, SolveOptions(time_limit=60)).value == best.value
     if systolic(problem).array.edition is Edition.EXACT:
-        bound = solve_gp(problem, SolveOptions(time_limit=60)).certificate.lower_bound
+        bound = engine("gp")(problem, SolveOptions(time_limit=60)).certificate.lower_bound
         assert bound is not None
         assert bound <= best.value
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.plugins.geometric.solver.search import GpSearch
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
+from ithaca.solver.engines import engine
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.search import GpSearch
 from tests.solver.test_exact_cnn import FEW_LOOPS, MANY_LOOPS, small_problem
 
 KERNELS = [*FEW_LOOPS, *MANY_LOOPS]
@@ -17,7 +17,7 @@ KERNELS = [*FEW_LOOPS, *MANY_LOOPS]
 
 def check_cpsat(kernel, seed):
     problem = small_problem(kernel, seed)
-    expected, found = solve_exact(problem), solve_cpsat(problem)
+    expected, found = solve_exact(problem), engine("cpsat")(problem)
     assert found.certificate.status is expected.certificate.status
     assert found.value == expected.value == found.certificate.lower_bound
 

@@ -91,7 +91,7 @@ def check_systolic(seed):
     check(solve_best(problems), expected)
     check(over_all(problems[0], solve_designs(problems, method=Method.AUTO)), expected)
     first = next(problem for problem in problems if configurations_of(problem))
-    check(engine(Method.CPSAT)(first), least(first))
+    check(engine("cpsat")(first), least(first))
 
 
 @pytest.mark.parametrize("seed", range(20))

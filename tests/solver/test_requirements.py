@@ -85,7 +85,7 @@ def check_engine(sizes, texts, method, dsp="500"):
         assert problem.feasible_value(solution.configuration) == solution.value
     if solution.certificate.status is Status.OPTIMAL:
         assert float(solution.value) == least
-    elif method in (Method.EXACT, Method.CPSAT, Method.AUTO):
+    elif method in (Method.EXACT, "cpsat", Method.AUTO):
         assert solution.certificate.status is Status.INFEASIBLE
         assert least is None
     else:
@@ -95,13 +95,13 @@ def check_engine(sizes, texts, method, dsp="500"):
 
 @pytest.mark.ci(every=4)
 @pytest.mark.parametrize("text", RULES)
-@pytest.mark.parametrize("method", [Method.EXACT, Method.CPSAT])
+@pytest.mark.parametrize("method", [Method.EXACT, "cpsat"])
 def test_one_rule(text, method):
     check_engine((5, 4, 6), [text], method)
 
 
 @pytest.mark.ci(every=3)
-@pytest.mark.parametrize("method", [Method.GP, Method.NLP, Method.EVOLVE, Method.AUTO])
+@pytest.mark.parametrize("method", ["gp", "nlp", "evolve", Method.AUTO])
 def test_other_engines(method):
     check_engine(
         (5, 4, 6), ["lanes.i == 2*lanes.j", "tiles.k <= 2", "words.A <= 2*words.B"], method
@@ -112,7 +112,7 @@ def test_other_engines(method):
 @given(
     st.tuples(*[st.integers(1, 7)] * 3),
     st.lists(st.sampled_from([*RULES]), min_size=1, max_size=3, unique=True),
-    st.sampled_from([Method.EXACT, Method.CPSAT]),
+    st.sampled_from([Method.EXACT, "cpsat"]),
     st.sampled_from(["20", "60", "400"]),
 )
 def test_drawn_rules(sizes, texts, method, dsp):

@@ -19,9 +19,9 @@ from ithaca.formulations.systolic.design import SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.results.files import result_document
-from ithaca.solver import combination, preparation, proof_state, schedule, seeding, steps
+from ithaca.solver import combination, preparation, proof_state, schedule, steps
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.engines import Method
+from ithaca.solver.engines import ENGINES, Method
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import solve_designs
@@ -129,7 +129,7 @@ def test_what_is_not_better_says_so_and_is_verified(monkeypatch, tmp_path):
     assert confirmed, said
 
 
-@pytest.mark.parametrize("method", [method for method in Method if method is not Method.STAGED])
+@pytest.mark.parametrize("method", [method for method in ENGINES if method != Method.STAGED])
 def test_no_design_is_without_a_bound(method):
     problems = [mm_problem((9, 8, 12), d) for d in MM_DATAFLOWS]
     optima = [solve_exact(p).value for p in problems]
@@ -289,7 +289,7 @@ def test_an_opening_that_proves_nothing_ends_and_the_least_bound_evolves_first(
             checkpoint()
 
     monkeypatch.setattr(preparation, "build_model", slow)
-    monkeypatch.setattr(seeding, "solver_start", lambda *given, **more: seeding.NOTHING)
+    monkeypatch.setattr(combination, "solver_start", lambda *_, **__: combination.NOTHING)
     monkeypatch.setattr(combination, "SAMPLES", 400)
     # the contest builds tables again
     taken = steps_of(

@@ -29,7 +29,7 @@ class CodesignOptions:
 
     search: SolveOptions = field(default_factory=SolveOptions)
     """How far: time limit and gap of the whole search."""
-    method: Method = Method.AUTO
+    method: str = Method.AUTO
     """The engine that layers are solved by."""
     threads: int = 1
     """How many layers to solve at a time; beyond 1 in processes of their own."""

@@ -119,7 +119,7 @@ def problems_of(accelerator: Accelerator, ask: Ask) -> tuple[Problem, ...]:
 def solve_layer(
     accelerator: Accelerator,
     ask: Ask,
-    method: Method,
+    method: str,
     cutoff: Fraction | None,
     options: SolveOptions,
     tell: Report,
@@ -132,7 +132,7 @@ def solve_layer(
         The kind of accelerator.
     ask : Ask
         The layer, the figures that matter, and what is minimised.
-    method : Method
+    method : str
         The engine.
     cutoff : Fraction, optional
         Answers that are not below this are not searched for.
@@ -180,7 +180,7 @@ class LayerCache:
     found there."""
 
     def __init__(
-        self, accelerator: Accelerator, method: Method = Method.AUTO, store: Store | None = None
+        self, accelerator: Accelerator, method: str = Method.AUTO, store: Store | None = None
     ) -> None:
         self.accelerator, self.method, self.store = accelerator, method, store
         self.asks: set[Ask] = set()
@@ -397,7 +397,7 @@ class LayerCache:
             )
             solution = answer.solution
             if solution is None:
-                none = conclude(None, bound, complete=answer.bound == inf, method=self.method.value)
+                none = conclude(None, bound, complete=answer.bound == inf, method=self.method)
                 solution = make_solution(problems[0], None, none)
             self.store.save(problems, solution, SolveOptions(), self.method, self._name(ask))
 

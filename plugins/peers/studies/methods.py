@@ -28,7 +28,7 @@ from ithaca.plugins.peers.studies.recorder import (
     SampleBudget,
     Trace,
 )
-from ithaca.solver.seeding import NOTHING
+from ithaca.solver.combination import NOTHING
 
 #: A search: it scores configurations until it is interrupted, or returns why it ended; None if it
 #: may begin again.

@@ -12,11 +12,11 @@ from ithaca.plugins.peers.studies.evaluator import Evaluator, check_starts
 from ithaca.plugins.peers.studies.recorder import Ended, Recorder
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
+from ithaca.solver.combination import Start
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import BATCH
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report
-from ithaca.solver.seeding import Start
 from ithaca.solver.solution import Solution
 
 #: Samples where the budget has none: evolution ends by time or for lack of improvement.

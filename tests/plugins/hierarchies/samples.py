@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 from ithaca.formulations.problem import Limit
-from ithaca.solver.engines import Method
 from tests.families.sample import Sample
 from tests.plugins.hierarchies.mapped import front as mapped_front
 from tests.plugins.hierarchies.mapped import mapped_problem
@@ -21,7 +20,7 @@ SAMPLES = (
         Limit("pes", Fraction(2)),
         Limit("energy", Fraction(100)),
         objectives=("latency", "pes"),
-        searches=(Method.EVOLVE,),  # "has more than one trip" is not smooth
+        searches=("evolve",),  # "has more than one trip" is not smooth
     ),
     Sample(
         "uneven",
@@ -31,6 +30,6 @@ SAMPLES = (
         Limit("pes", Fraction(2)),
         Limit("energy", Fraction(100)),
         objectives=("latency", "pes"),
-        searches=(Method.EVOLVE,),  # nor are orders
+        searches=("evolve",),  # nor are orders
     ),
 )

@@ -10,10 +10,10 @@ import pytest
 from ithaca import network, simulate, solve
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from tests.command_line import ithaca
 from tests.problems import MM_DATAFLOWS, mm_problem

@@ -11,7 +11,6 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
 from ithaca.solver import schedule
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.network.modes import mode
 from ithaca.studies.network.problems import only_layers
@@ -188,7 +187,7 @@ def test_a_failing_problem_is_reported_and_the_rest_finish(network, monkeypatch,
 def test_an_engine_that_refuses_everything_is_bad_input(network):
     request = tiny_request("latency*(latency - 5)")
     with pytest.raises(InputError):
-        mode("per-layer")(only_layers(network, ["wide"]), request, RunOptions(method=Method.GP))
+        mode("per-layer")(only_layers(network, ["wide"]), request, RunOptions(method="gp"))
 
 
 def test_an_interrupted_run_says_so(network):

@@ -80,7 +80,7 @@ def test_engine_gap_and_seed_tell_results_apart_but_not_the_time_limit(jobs, tmp
         kept(tmp_path),
         kept(tmp_path, SolveOptions(gap=0.1)),
         kept(tmp_path, SolveOptions(seed=1)),
-        Store(tmp_path, conditions=conditions(RunOptions(Method.CPSAT))),
+        Store(tmp_path, conditions=conditions(RunOptions("cpsat"))),
     ]
     assert len({store.path(problem) for store in stores}) == 4
     assert kept(tmp_path, SolveOptions(time_limit=5)).path(problem) == stores[0].path(problem)
@@ -102,7 +102,7 @@ def test_what_was_not_proven_is_solved_again_only_with_more_time(jobs, tmp_path,
 
     def run(number, search=None):
         run_problems(
-            jobs[:number], RunOptions(Method.NLP, search or SolveOptions(), store=kept(tmp_path))
+            jobs[:number], RunOptions("nlp", search or SolveOptions(), store=kept(tmp_path))
         )
 
     monkeypatch.setattr(portfolio, "solve_design", open_ended)
@@ -224,7 +224,7 @@ def test_stopped_processes_end_with_what_they_have(tmp_path):
     search = SolveOptions(stop=lambda: bool(told))
     found = run_problems(
         hard,
-        RunOptions(Method.CPSAT, search, threads=2, store=kept(tmp_path / "kept"), report=report),
+        RunOptions("cpsat", search, threads=2, store=kept(tmp_path / "kept"), report=report),
     )
     assert told
     assert {o.certificate.status for o in found if isinstance(o, Solution)} <= {
@@ -306,7 +306,7 @@ def test_a_stop_reaches_a_search_on_a_worker(cluster, tmp_path):
     began = time.monotonic()
     search = SolveOptions(stop=lambda: time.monotonic() - began > 6)
     (found,) = run_problems(
-        [Job("hard", hard)], RunOptions(Method.CPSAT, search, scheduler=cluster.scheduler_address)
+        [Job("hard", hard)], RunOptions("cpsat", search, scheduler=cluster.scheduler_address)
     )
     assert found.certificate.status is Status.UNKNOWN
 

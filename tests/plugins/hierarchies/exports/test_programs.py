@@ -8,7 +8,8 @@ from ithaca.exports.programs.formulas import functions_text
 from ithaca.exports.programs.integer import integer_model, set_configuration
 from ithaca.formulations.configuration import Configuration
 from tests.command_line import succeed
-from tests.exports.test_programs import FORMATS, least_of_cpsat, points
+from tests.exports.test_programs import FORMATS, points
+from tests.plugins.cpsat.test_programs import least_of_cpsat
 
 MM = {"i": 3, "j": 2, "k": 4}
 

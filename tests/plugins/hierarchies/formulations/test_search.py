@@ -14,6 +14,7 @@ import ithaca.plugins.hierarchies.formulations.search.box_search as box_search
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 import ithaca.plugins.hierarchies.formulations.search.stage as search
 from ithaca.formulations.problem import Limit
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
@@ -21,7 +22,6 @@ from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.staged.engine import solve_staged
 from ithaca.workloads.library import workload

@@ -9,13 +9,13 @@ import pytest
 
 import ithaca.plugins.hierarchies.formulations.search.extension as extension
 from ithaca.formulations.problem import Limit
+from ithaca.plugins.cpsat.solver.engine import CpSatSearch
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.hierarchy import Hierarchy
 from ithaca.solver.auto import solve_auto
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.cpsat.engine import CpSatSearch
 from ithaca.solver.engines import Method
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.portfolio import not_solved, solve_designs
@@ -82,7 +82,7 @@ def test_cpsat_has_a_minute_for_what_stages_leave_open(limit, granted, monkeypat
         return not_solved(problem)
 
     monkeypatch.setattr(time, "perf_counter", lambda: sum(seconds))  # which only CP-SAT takes
-    monkeypatch.setattr("ithaca.solver.cpsat.engine.solve_cpsat", proves_nothing)
+    monkeypatch.setattr("ithaca.solver.proof_state.PROVERS", {"cpsat": proves_nothing})
     problem = posed(shared_accesses(1), "RF.energy")
     solution = solve_auto(problem, SolveOptions(time_limit=limit))
     assert seconds == granted
@@ -91,7 +91,8 @@ def test_cpsat_has_a_minute_for_what_stages_leave_open(limit, granted, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [("ithaca.solver.cpsat.engine", "build_integer_model"), ("", "_solve")]
+    ("module", "name"),
+    [("ithaca.plugins.cpsat.solver.engine", "build_integer_model"), ("", "_solve")],
 )
 def test_what_stages_know_stays_known_where_cpsat_lacks_memory(module, name, monkeypatch):
     """Stating the problem takes memory, and so does solving it; several designs without a time

@@ -22,12 +22,12 @@ from ithaca.formulations.systolic.design import SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective, throughput
 from ithaca.formulations.systolic.packages import held_bytes, package_bytes
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.plugins.rtl.formulations.packages import Packages, emptied
 from ithaca.plugins.rtl.formulations.values import check_values, random_tensors
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.kernel_files import with_sparsity

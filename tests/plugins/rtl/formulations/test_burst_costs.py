@@ -16,10 +16,10 @@ from ithaca.formulations.systolic.derivation import derive, in_edition
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.plugins.rtl.formulations.values import check_values
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload

@@ -27,12 +27,12 @@ from ithaca.formulations.systolic.ports import MemoryPorts, with_channels
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
+from ithaca.plugins.geometric.solver.gp import solve_gp
 from ithaca.plugins.rtl.formulations.arrays import array_network
 from ithaca.plugins.rtl.formulations.values import check_values
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.proof_state import ProofState
 from ithaca.workloads.library import workload

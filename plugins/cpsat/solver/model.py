@@ -20,10 +20,10 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Space
-from ithaca.solver.cpsat.arithmetic import LinearForm, add_forms
-from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.quotients import as_quotient
-from ithaca.solver.cpsat.ratio import Aim, RatioObjective, encode_ratio
+from ithaca.plugins.cpsat.solver.arithmetic import LinearForm, add_forms
+from ithaca.plugins.cpsat.solver.encoding import Encoder
+from ithaca.plugins.cpsat.solver.quotients import as_quotient
+from ithaca.plugins.cpsat.solver.ratio import Aim, RatioObjective, encode_ratio
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.options import never
 from ithaca.solver.tables.column import Column, Columns

@@ -13,12 +13,17 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.design import SpaceOptions, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.plugins.geometric.solver.nlp import STARTS, NlpSearch, solve_nlp, starting_points
+from ithaca.plugins.geometric.solver.nonlinear import (
+    NonlinearProgram,
+    Tape,
+    quantity_ranges,
+    solve_pyomo,
+)
+from ithaca.plugins.geometric.solver.search import GpSearch
 from ithaca.solver.certificate import Status
-from ithaca.solver.engines import PROVERS, Method, engine
+from ithaca.solver.engines import engine, proving
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.nlp.engine import STARTS, NlpSearch, solve_nlp, starting_points
-from ithaca.solver.nlp.program import NonlinearProgram, Tape, quantity_ranges, solve_pyomo
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.lazy import pyo
@@ -215,8 +220,8 @@ def test_the_same_seed_gives_the_same_search():
 def test_the_engine_claims_no_more_than_it_knows():
     problem = mm_problem((64, 64, 64), objective="comm - comp")
     reports = []
-    solution = engine(Method.NLP)(problem, SolveOptions(seed=1), reports.append)
-    assert Method.NLP not in PROVERS
+    solution = engine("nlp")(problem, SolveOptions(seed=1), reports.append)
+    assert "nlp" not in proving()
     certificate = solution.certificate
     assert (certificate.status, certificate.lower_bound, certificate.gap) == (
         Status.FEASIBLE,

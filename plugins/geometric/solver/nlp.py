@@ -15,11 +15,15 @@ from ithaca.files.clock import StoppedError, ending
 from ithaca.formulations.algebra.rounding import value_above
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.geometric.solver.model import enumerated_cells
+from ithaca.plugins.geometric.solver.nonlinear import (
+    LocalOptimum,
+    NonlinearProgram,
+    quantity_ranges,
+)
+from ithaca.plugins.geometric.solver.seeds import round_points
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import not_begun
-from ithaca.solver.gp.model import enumerated_cells
-from ithaca.solver.gp.seeds import round_points
-from ithaca.solver.nlp.program import LocalOptimum, NonlinearProgram, quantity_ranges
 from ithaca.solver.options import SolveOptions, deadline, never
 from ithaca.solver.progress import Incumbent, Progress, Report
 from ithaca.solver.solution import Solution, make_solution
@@ -191,7 +195,7 @@ def solve_nlp(
 
     The program is solved from one point where it is convex in the logarithms of its quantities,
     else from several. Nothing is proven of the answer, except where no configuration is within the
-    limits; for a lower bound of a posynomial objective ask `ithaca.solver.gp.search.GpSearch`.
+    limits; for a lower bound of a posynomial objective ask `GpSearch`.
 
     The objective may be negative; a gap is of no use without a bound, and the boxes reported are
     programs.

@@ -7,10 +7,10 @@ import time
 from ithaca.files.clock import StoppedError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.geometric.solver.search import GpSearch
+from ithaca.plugins.geometric.solver.seeds import round_points
 from ithaca.solver.conclusion import conclude
 from ithaca.solver.exact.search import not_begun
-from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.progress import Progress, Report
 from ithaca.solver.solution import Solution, make_solution

@@ -20,8 +20,8 @@ from math import ceil, floor
 from ortools.sat.python import cp_model
 
 from ithaca.formulations.algebra.expression import Expression
-from ithaca.solver.cpsat.arithmetic import LinearForm, add_forms, grid
-from ithaca.solver.cpsat.encoding import Encoder
+from ithaca.plugins.cpsat.solver.arithmetic import LinearForm, add_forms, grid
+from ithaca.plugins.cpsat.solver.encoding import Encoder
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,17 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.platform_files import load_platform
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.plugins.cpsat.solver.arithmetic import LinearForm, constant_form
+from ithaca.plugins.cpsat.solver.encoding import Encoder
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
+from ithaca.plugins.cpsat.solver.ratio import RatioObjective, encode_ratio, minimize_ratio
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.arithmetic import LinearForm, constant_form
-from ithaca.solver.cpsat.encoding import Encoder
-from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.cpsat.ratio import RatioObjective, encode_ratio, minimize_ratio
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from tests.plugins.cpsat.test_cpsat import ASIC, check_against_others
 from tests.problems import mm_problem
 from tests.solver.known_optima import brute_force
-from tests.solver.test_cpsat import ASIC, check_against_others
 from tests.solver.test_exact import random_problem
 
 #: Of one denominator or several, constant above or not, of either sign, within sums and maxima.

@@ -4,8 +4,7 @@ optima."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 
 from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.expression import Symbol
@@ -13,15 +12,12 @@ from ithaca.formulations.algebra.posynomial import NotPosynomialError
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.repair import Repair
-from ithaca.solver.gp.search import GpSearch
-from ithaca.solver.gp.seeds import round_points
+from ithaca.plugins.geometric.solver.search import GpSearch
+from ithaca.plugins.geometric.solver.seeds import round_points
+from ithaca.solver.combination import NOTHING, STAGES, Start
 from ithaca.solver.options import SolveOptions, deadline
 from ithaca.solver.tables.frame import build_model
 from ithaca.solver.tables.model import BoundModel
-
-#: Geometric programs solved before each rounding. Optima of wide regions and of narrow ones round
-#: to different configurations, and neither are always the better ones.
-STAGES = (1, 15, 44)
 
 #: Most seeds per stage, fractional optima rounded for them, and fractional optima that evolution
 #: starts next to.
@@ -32,22 +28,7 @@ SEEDS, ROUNDED, OPTIMA = 12, 8, 4
 MOST_ROWS = 2_700_000
 
 
-@dataclass(frozen=True)
-class Start:
-    """Knowledge that evolution begins with: a proven bound, whether no configuration is within the
-    limits, feasible configurations, and fractional optima (a value per quantity)."""
-
-    lower_bound: Fraction | None
-    infeasible: bool
-    configurations: tuple[Configuration, ...]
-    points: tuple[Mapping[str, float], ...]
-
-
-#: Nothing is known.
-NOTHING = Start(None, False, (), ())
-
-
-def solver_start(
+def geometric_start(
     problem: Problem,
     options: SolveOptions,
     checkpoint: Callable[[], None],

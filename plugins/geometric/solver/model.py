@@ -39,8 +39,8 @@ from ithaca.formulations.continuous_rules import (
 )
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Relation, Space
-from ithaca.solver.gp.lowering import Curve, Epigraph, Lowering
-from ithaca.solver.gp.program import (
+from ithaca.plugins.geometric.solver.lowering import Curve, Epigraph, Lowering
+from ithaca.plugins.geometric.solver.program import (
     Blocks,
     Indices,
     Matrix,

@@ -8,7 +8,7 @@ Pyomo differentiates the expressions symbolically, twice for the Hessian, and `c
 what it returns: general and slow. Derivatives share most of their parts: written down as one list
 of steps, each an operation on values computed before, they take a small part of the time that
 evaluating them one by one takes. Geometric programs have a compiled form of their own
-(`ithaca.solver.gp.program`).
+(`ithaca.plugins.geometric.solver.program`).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.continuous_rules import products
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.pyomo_model import Model, design_model, set_auxiliaries
-from ithaca.solver.gp.ipopt import IpoptEnd, minimize
-from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.program import Indices, Vector
-from ithaca.solver.gp.ranges import Propagator
+from ithaca.plugins.geometric.solver.ipopt import IpoptEnd, minimize
+from ithaca.plugins.geometric.solver.model import build_geometric_model
+from ithaca.plugins.geometric.solver.program import Indices, Vector
+from ithaca.plugins.geometric.solver.ranges import Propagator
 
 
 class PyomoCallbacks:

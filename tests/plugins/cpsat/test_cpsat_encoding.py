@@ -16,8 +16,8 @@ from ithaca.formulations.algebra.expression import (
     power,
 )
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.solver.cpsat import encoding
-from ithaca.solver.cpsat.encoding import Encoder
+from ithaca.plugins.cpsat.solver import encoding
+from ithaca.plugins.cpsat.solver.encoding import Encoder
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.tables.granularity import common_divisor
 

@@ -35,11 +35,11 @@ from ithaca.formulations.algebra.rounding import (
     value_above,
 )
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.geometric.solver.ipopt import solve_program
+from ithaca.plugins.geometric.solver.model import GeometricModel, build_geometric_model
+from ithaca.plugins.geometric.solver.program import GeometricProgram, Vector
+from ithaca.plugins.geometric.solver.ranges import UNKNOWN, Propagator, Ranges, region_program
 from ithaca.solver.best_first import BestFirst
-from ithaca.solver.gp.ipopt import solve_program
-from ithaca.solver.gp.model import GeometricModel, build_geometric_model
-from ithaca.solver.gp.program import GeometricProgram, Vector
-from ithaca.solver.gp.ranges import UNKNOWN, Propagator, Ranges, region_program
 from ithaca.solver.progress import Incumbent
 from ithaca.solver.tables.granularity import granularity
 

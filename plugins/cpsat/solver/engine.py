@@ -1,7 +1,7 @@
 """Solve one design by CP-SAT: run it on a problem, and translate what it finds and proves.
 
 Where the objective is a quotient, CP-SAT runs again, from a better configuration each time, until
-its last run proves that there is none (`ithaca.solver.cpsat.ratio`).
+its last run proves that there is none (`ithaca.plugins.cpsat.solver.ratio`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.rounding import integer_bound
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.plugins.cpsat.solver.model import IntegerModel, build_integer_model
+from ithaca.plugins.cpsat.solver.ratio import Aim
 from ithaca.solver.conclusion import conclude
-from ithaca.solver.cpsat.model import IntegerModel, build_integer_model
-from ithaca.solver.cpsat.ratio import Aim
 from ithaca.solver.exact.search import SearchState, check_bound, unsearched
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Progress, Report

@@ -20,7 +20,7 @@ maximum, minimum                       a maximum constraint on the common grid o
                                        else ``a ≤ b·c < a + b`` on theirs, for b > 0
 ``a / b ≤ limit``                      ``a − limit·b ≤ 0``, for b > 0; sums and maxima of quotients
                                        are brought to a common denominator first
-``a / b`` to be minimised              one program or several: `ithaca.solver.cpsat.ratio`
+``a / b`` to be minimised              one program or several: `ithaca.plugins.cpsat.solver.ratio`
 =====================================  =========================================================
 
 Every choice of rows extends to exactly one assignment of the other variables. A division by a
@@ -35,7 +35,7 @@ that are chosen freely; related ones, such as a tile and the number of tiles, sh
 >>> from ortools.sat.python import cp_model
 >>> from ithaca.formulations.algebra.expression import Symbol, ceiling_division, maximum
 >>> from ithaca.formulations.algebra.number_systems import FRACTION
->>> from ithaca.solver.cpsat.encoding import Encoder
+>>> from ithaca.plugins.cpsat.solver.encoding import Encoder
 >>> tile, lanes, pack = Symbol("tile"), Symbol("lanes"), Symbol("pack")
 >>> work = ceiling_division(1000, tile) * ceiling_division(tile, lanes)
 >>> traffic = 3000 / pack + tile * lanes / 3
@@ -57,7 +57,7 @@ True
 >>> cost.evaluate(best, FRACTION)
 Fraction(572, 1)
 
-An expression can be read from a Pyomo model too: see `ithaca.solver.cpsat.from_pyomo`.
+An expression can be read from a Pyomo model too: see `ithaca.plugins.cpsat.solver.from_pyomo`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.space import Link, Relation
-from ithaca.solver.cpsat.arithmetic import (
+from ithaca.plugins.cpsat.solver.arithmetic import (
     FormArithmetic,
     LinearForm,
     add_forms,
@@ -100,7 +100,7 @@ from ithaca.solver.cpsat.arithmetic import (
     constant_form,
     grid,
 )
-from ithaca.solver.cpsat.quotients import Quotient, as_quotient
+from ithaca.plugins.cpsat.solver.quotients import Quotient, as_quotient
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.options import never
 from ithaca.solver.tables.axis_groups import AxisGroups
@@ -210,7 +210,7 @@ class Encoder(FormArithmetic, AxisGroups):
 
     def minimize(self, node: Expression) -> None:
         """Set the objective; one that divides by several axes is for
-        `ithaca.solver.cpsat.ratio`."""
+        `ithaca.plugins.cpsat.solver.ratio`."""
         free = self.encode(node).without_constant()
         self.model.minimize(self.whole(free, grid(free)))
 

@@ -16,19 +16,19 @@ from ithaca.formulations.systolic.derivation import derive, designs
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
+from ithaca.plugins.geometric.solver.gp import solve_gp
+from ithaca.plugins.geometric.solver.ipopt import solve_program
+from ithaca.plugins.geometric.solver.model import build_geometric_model
+from ithaca.plugins.geometric.solver.ranges import Propagator, region_program
+from ithaca.plugins.geometric.solver.search import GpSearch, certified_bound, proves_infeasible
+from ithaca.plugins.geometric.solver.seeds import round_points
 from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
-from ithaca.solver.gp.engine import solve_gp
-from ithaca.solver.gp.ipopt import solve_program
-from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.ranges import Propagator, region_program
-from ithaca.solver.gp.search import GpSearch, certified_bound, proves_infeasible
-from ithaca.solver.gp.seeds import round_points
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
+from tests.plugins.geometric.test_gp_programs import SIMD, program, root
 from tests.problems import mm_points, mm_problem, mm_tiling
 from tests.solver.test_exact import random_problem
-from tests.solver.test_gp_programs import SIMD, program, root
 
 #: Proven optima of the six buildable designs of 1024³ on the U250 (exact model edition).
 OPTIMA = {

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ithaca.solver.cpsat.from_pyomo import solve_pyomo
+from ithaca.plugins.cpsat.solver.from_pyomo import solve_pyomo
 from ithaca.solver.engines import NotExpressibleError
 from tests.lazy import Lazy, pyo
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ithaca.formulations.pyomo_model import design_model
-from ithaca.solver.gp.ipopt import Callbacks, solve_program
-from ithaca.solver.gp.model import build_geometric_model
-from ithaca.solver.gp.ranges import Propagator, region_program
-from ithaca.solver.nlp.program import solve_pyomo
+from ithaca.plugins.geometric.solver.ipopt import Callbacks, solve_program
+from ithaca.plugins.geometric.solver.model import build_geometric_model
+from ithaca.plugins.geometric.solver.nonlinear import solve_pyomo
+from ithaca.plugins.geometric.solver.ranges import Propagator, region_program
 from tests.lazy import pyo
 from tests.problems import MM_DATAFLOWS, mm_problem
 

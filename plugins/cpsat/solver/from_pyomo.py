@@ -48,14 +48,19 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds
-from ithaca.solver.cpsat.disjunctions import (
+from ithaca.plugins.cpsat.solver.disjunctions import (
     active_disjuncts,
     disjunctions,
     relaxed_unless,
     without_logic,
 )
-from ithaca.solver.cpsat.encoding import Encoder, brief
-from ithaca.solver.cpsat.ratio import RatioBounds, RatioObjective, encode_ratio, minimize_ratio
+from ithaca.plugins.cpsat.solver.encoding import Encoder, brief
+from ithaca.plugins.cpsat.solver.ratio import (
+    RatioBounds,
+    RatioObjective,
+    encode_ratio,
+    minimize_ratio,
+)
 from ithaca.solver.engines import NotExpressibleError
 
 #: A Pyomo model, variable or expression; Pyomo has no types.

@@ -10,8 +10,8 @@ import pytest
 import ithaca
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.algebra.number_systems import FRACTION
-from ithaca.solver.cpsat import from_pyomo
-from ithaca.solver.cpsat.from_pyomo import _Reader, solve_pyomo
+from ithaca.plugins.cpsat.solver import from_pyomo
+from ithaca.plugins.cpsat.solver.from_pyomo import _Reader, solve_pyomo
 from ithaca.solver.engines import NotExpressibleError
 from tests.lazy import pyo
 

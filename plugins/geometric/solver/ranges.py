@@ -33,8 +33,15 @@ from ithaca.formulations.algebra.rounding import (
 )
 from ithaca.formulations.continuous_rules import rules
 from ithaca.formulations.space import Relation
-from ithaca.solver.gp.model import CurveColumn, GeometricModel
-from ithaca.solver.gp.program import Blocks, GeometricProgram, Indices, Vector, monomials, stack
+from ithaca.plugins.geometric.solver.model import CurveColumn, GeometricModel
+from ithaca.plugins.geometric.solver.program import (
+    Blocks,
+    GeometricProgram,
+    Indices,
+    Vector,
+    monomials,
+    stack,
+)
 
 #: Bounds of logarithms of which nothing is known; sums of a few of them stay finite.
 UNKNOWN = 700.0

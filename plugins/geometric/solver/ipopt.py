@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ithaca.solver.gp.program import Evaluation, GeometricProgram, Indices, Matrix, Vector
+from ithaca.plugins.geometric.solver.program import (
+    Evaluation,
+    GeometricProgram,
+    Indices,
+    Matrix,
+    Vector,
+)
 
 OPTIONS: Mapping[str, Any] = {
     "print_level": 0,

@@ -14,9 +14,9 @@ from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, sy
 from ithaca.formulations.systolic.metrics import METRICS, parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
+from ithaca.plugins.cpsat.solver.model import candidate_tables, dominating_row
 from ithaca.solver.certificate import Status
-from ithaca.solver.cpsat.engine import solve_cpsat
-from ithaca.solver.cpsat.model import candidate_tables, dominating_row
 from ithaca.solver.engines import NotExpressibleError
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions

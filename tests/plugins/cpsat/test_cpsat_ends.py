@@ -2,12 +2,12 @@
 
 import pytest
 
+from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.solver.certificate import Status, Termination
-from ithaca.solver.cpsat.engine import solve_cpsat
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
+from tests.plugins.cpsat.test_cpsat import OPTIMUM_1024
 from tests.problems import mm_problem
-from tests.solver.test_cpsat import OPTIMUM_1024
 from tests.solver.test_exact import best_of_1024
 
 

@@ -1,0 +1,1 @@
+"""Programs of CP-SAT as files."""

@@ -1,1 +1,0 @@
-"""Nonlinear programming: local optima of the continuous relaxation, for any smooth objective."""
