@@ -9,7 +9,7 @@ rows, membership, ranges, random points and repair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
@@ -39,6 +39,9 @@ Values = Integers
 
 #: Rows of an axis by quantity: integer columns of equal length.
 Rows = dict[str, Values]
+
+#: What leaves out rows of the first quantities that are not worth extending.
+Sieve = Callable[[Rows], Rows]
 
 #: Rows generated at once; bounds the memory of large axes.
 CHUNK_ROWS = 1 << 20
@@ -247,23 +250,26 @@ class Axis:
 
     # -- rows --------------------------------------------------------------------------
 
-    def rows(self) -> Iterator[Rows]:
-        """All legal rows in chunks (at least one, perhaps empty)."""
-        yield from self.extended({}, 0)
+    def rows(self, left: Sieve | None = None) -> Iterator[Rows]:
+        """All legal rows in chunks (at least one, perhaps empty), or those that a sieve leaves."""
+        yield from self.extended({}, 0, left)
 
     def table(self) -> Rows:
         """All legal rows at once."""
         parts = list(self.rows())
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def extended(self, rows: Rows, place: int) -> Iterator[Rows]:
-        """Rows of so many first quantities, extended by all further ones."""
+    def extended(self, rows: Rows, place: int, left: Sieve | None = None) -> Iterator[Rows]:
+        """Rows of so many first quantities, extended by all further ones; as far as a sieve leaves
+        them."""
         if place == len(self.quantities):
             yield rows
             return
+        if left and place:
+            rows = left(rows)
         quantity = self.quantities[place]
         for wider in self._with(rows, quantity):
-            yield from self.extended(wider, place + 1)
+            yield from self.extended(wider, place + 1, left)
 
     def _with(self, rows: Rows, quantity: Quantity) -> Iterator[Rows]:
         """Rows of earlier quantities combined with the legal values of the next one."""

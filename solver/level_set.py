@@ -8,7 +8,7 @@ of the problem do not prove that these rows stand for the others, bounds below t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.monotonicity import rising
 from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.space import Axis, Rows
+from ithaca.formulations.space import Axis, Rows, Sieve
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
 from ithaca.solver.tables.affordable import affordable_axes, needed_axes
@@ -32,8 +32,8 @@ from ithaca.solver.tables.frame import lower_problem, saturated
 from ithaca.solver.tables.lean import Lean, lean, lessened
 from ithaca.solver.tables.lowered import LoweredProblem
 from ithaca.solver.tables.model import Nodes, Source, bound_boxes
-from ithaca.solver.tables.sources import piece_sources, row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, build_table, ends_of, joined, picked, pieces
+from ithaca.solver.tables.sources import row_sources, tree_sources
+from ithaca.solver.tables.table import CandidateTable, Part, build_table, joined, pieces
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -42,30 +42,11 @@ WORTHWHILE = 0.1
 #: Iterations of the largest tile from which on an axis is wide.
 WIDE = 1 << 12
 
-#: Values of columns that are kept while the ends of all of them are looked for (32 MB).
-MOST_KEPT = 1 << 22
-
 #: Configurations that are looked at one by one at most, and boxes in which they are searched for.
 MOST_CONFIGURATIONS, MOST_BOXES = 1500, 1 << 17
 
-#: The smallest and the largest value of columns.
-Ends = tuple[Floats, Floats]
-
-#: Rows of an axis with the values of its columns.
-Piece = tuple[Rows, Floats]
-
-#: What makes the rows of an axis, in chunks, as often as it is called.
-RowSource = Callable[[], Iterator[Rows]]
-
-
-@dataclass(frozen=True)
-class Made:
-    """Rows of an axis that a source makes."""
-
-    ends: Ends
-    """The smallest and the largest value of their columns."""
-    pieces: Iterable[Piece]
-    """The rows, to be gone through once."""
+#: What makes the rows of an axis, or those that a sieve leaves, in chunks, as often as called.
+RowSource = Callable[..., Iterator[Rows]]
 
 
 @dataclass(frozen=True)
@@ -173,7 +154,7 @@ class Bounds:
 
     def lean(self, axes: Sequence[Axis]) -> list[Lean | None]:
         """The rows of each axis that waste nothing by the bounds, if they stand for all others."""
-        return [lean(axis, self._columns(axis)) for axis in axes]
+        return [lean(axis, self.columns(axis)) for axis in axes]
 
     def tables(
         self, axes: Sequence[Axis], sources: Sequence[RowSource], value: Fraction
@@ -195,17 +176,14 @@ class Bounds:
             None if _is_wide(axis) else self._whole(axis, source)
             for axis, source in zip(axes, sources, strict=True)
         ]
-        made = [
-            self._made(axis, source) if table is None else Made(table.ends, ())
-            for axis, source, table in zip(axes, sources, whole, strict=True)
-        ]
-        ends = [each.ends for each in made]
-        if any(low.size and low.min() == inf for low, _ in ends):
+        if None in whole:
+            from ithaca.solver.wide_rows import with_wide
+
+            tables = with_wide(self, axes, sources, whole, value)
+        else:
+            tables = [table for table in whole if table is not None]
+        if tables is None:
             return None
-        tables = [
-            self._part(axes, number, own, ends, value) if table is None else table
-            for number, (own, table) in enumerate(zip(made, whole, strict=True))
-        ]
         rows, before = sum(table.count for table in tables), inf
         while rows < (1 - WORTHWHILE) * before:
             for axis in range(len(tables)):
@@ -213,7 +191,7 @@ class Bounds:
                     return None
                 self.checkpoint()
                 own = row_sources(self.lowered.bounds, tables, axis)
-                tables[axis] = tables[axis].only(self._open(own, tables[axis].count, value))
+                tables[axis] = tables[axis].only(self.open(own, tables[axis].count, value))
             rows, before = sum(table.count for table in tables), rows
         return tables if all(table.count for table in tables) else None
 
@@ -234,52 +212,23 @@ class Bounds:
         bounds, feasible = bound_boxes(self.lowered.bounds, sources, self.lowered.limits, nodes)
         return bounds, feasible & (bounds <= loosened(value))
 
-    def _open(self, sources: Sequence[Source], count: int, value: Fraction) -> Mask:
+    def open(self, sources: Sequence[Source], count: int, value: Fraction) -> Mask:
+        """A mask of rows, the first of the sources' nodes, that may be of at most a value."""
         nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
         return self.bound(sources, nodes, value)[1]
 
-    def _columns(self, axis: Axis) -> Sequence[Column]:
+    def columns(self, axis: Axis) -> Sequence[Column]:
+        """The columns of an axis."""
         return self.lowered.columns.get(axis.name, ())
-
-    def _made(self, axis: Axis, source: RowSource) -> Made:
-        """The ends of the rows that a source makes, and these themselves if they are few."""
-        columns, kept, size = self._columns(axis), list[Piece](), 0
-        low, high = np.full(len(columns), inf), np.full(len(columns), -inf)
-        for rows, values in (again := self._again(axis, source))():
-            own = ends_of(values)
-            low, high = np.minimum(low, own[0]), np.maximum(high, own[1])
-            size += values.size
-            kept = [*kept, (rows, values)] if size <= MOST_KEPT else []
-        return Made((low, high), kept if size <= MOST_KEPT else again())
-
-    def _again(self, axis: Axis, source: RowSource) -> Callable[[], Iterator[Piece]]:
-        """A function that makes the rows of an axis with their columns, in pieces, as often as it
-        is called."""
-        return partial(self._pieces, Columns(self._columns(axis), axis), source)
 
     def _whole(self, axis: Axis, source: RowSource) -> CandidateTable:
         """All rows that a source makes."""
-        columns = tuple(self._columns(axis))
-        parts = joined([*self._pieces(Columns(columns, axis), source)])
+        columns = tuple(self.columns(axis))
+        parts = joined([*self.pieces(Columns(columns, axis), source)])
         return CandidateTable(axis, columns, *parts)
 
-    def _part(
-        self,
-        axes: Sequence[Axis],
-        number: int,
-        made: Made,
-        ends: Sequence[Ends],
-        value: Fraction,
-    ) -> CandidateTable:
-        """The rows of one axis that a value leaves, if the others are within their ends."""
-        columns, kept = [self._columns(axis) for axis in axes], list[Piece]()
-        for rows, values in made.pieces:
-            sources = piece_sources(self.lowered.bounds, columns, ends, number, values)
-            open_ = self._open(sources, next(iter(rows.values())).size, value)
-            kept.append(({name: v[open_] for name, v in rows.items()}, picked(values, open_)))
-        return CandidateTable(axes[number], tuple(columns[number]), *joined(kept))
-
-    def _pieces(self, columns: Columns, source: RowSource) -> Iterator[Piece]:
+    def pieces(self, columns: Columns, source: RowSource) -> Iterator[Part]:
+        """The rows that a source makes with their columns, some at a time."""
         for chunk in source():
             for rows in pieces(chunk):
                 self.checkpoint()
@@ -331,5 +280,5 @@ def _rows_of(axis: Axis, few: Lean | None) -> RowSource:
     return axis.rows if few is None else few.rows
 
 
-def _once(rows: Rows) -> Iterator[Rows]:
+def _once(rows: Rows, left: Sieve | None = None) -> Iterator[Rows]:
     yield rows

@@ -51,7 +51,7 @@ class Interval:
 
     def __truediv__(self, other: Any) -> Interval:
         that = as_interval(other)
-        if _nonnegative(self.low) and _nonnegative(that.low) and that.low:
+        if _nonnegative(self.low) and _nonnegative(that.low) and np.all(that.low):
             return Interval(self.low * _reciprocal(that.high), self.high * _reciprocal(that.low))
         if np.any((that.low <= 0) & (that.high >= 0)):
             raise ZeroDivisionError(
@@ -67,8 +67,10 @@ class Interval:
 
 
 def _nonnegative(value: Any) -> bool:
-    """Whether a number is exact and not negative, as most are: then no corners are compared."""
-    return isinstance(value, Fraction | int) and value.numerator >= 0
+    """Whether numbers are not negative, as most are: then no corners are compared."""
+    if isinstance(value, Fraction | int):
+        return value.numerator >= 0
+    return bool(np.min(value, initial=0) >= 0)
 
 
 def _reciprocal(value: Any) -> Any:

@@ -74,6 +74,15 @@ class Columns:
         ranges, powers = tuple(self._ranges.items()), tuple(self._powers.items())
         return [_is_always_in_order(column.expression, ranges, powers) for column in self.columns]
 
+    @cached_property
+    def rounds(self) -> list[bool]:
+        """Whether doubles may be more than a few units in the last place off on some rows."""
+        return [
+            not always
+            and (subtracts(own) or any(isinstance(node, CeilingDivision) for node in walk(own)))
+            for always, own in zip(self._always, (c.expression for c in self.columns), strict=True)
+        ]
+
     def values(self, rows: Rows, count: int) -> Floats:
         """Values on every row, shape (columns, rows), as doubles that are right to a few units in
         the last place."""
@@ -98,12 +107,12 @@ class Columns:
         return lows + highs
 
     def _values(self, position: int, rows: Rows, doubles: Mapping[str, Floats]) -> Any:
-        expression, always = self.columns[position].expression, self._always[position]
-        rounds = not always and (
-            subtracts(expression)
-            or any(isinstance(node, CeilingDivision) for node in walk(expression))
-        )
-        if rounds and _count(rows) and not _is_exact(expression, doubles, self._powers):
+        expression = self.columns[position].expression
+        if (
+            self.rounds[position]
+            and _count(rows)
+            and not _is_exact(expression, doubles, self._powers)
+        ):
             return _nearest(_exactly(expression, rows))
         return expression.evaluate(doubles, NUMPY)
 

@@ -23,7 +23,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.monotonicity import never_falls
 from ithaca.formulations.cut import Cut
-from ithaca.formulations.space import Axis, Link, QuantityKind, Relation, Role, Rows
+from ithaca.formulations.space import Axis, Link, QuantityKind, Relation, Role, Rows, Sieve
 from ithaca.solver.tables.column import Column
 
 
@@ -42,8 +42,8 @@ class Lean:
     keep: int
     """Values of the inner factor up to which columns prefer more of it, too; 0: none."""
 
-    def rows(self) -> Iterator[Rows]:
-        """The rows that are left, in chunks (at least one, perhaps empty)."""
+    def rows(self, left: Sieve | None = None) -> Iterator[Rows]:
+        """The rows that are left, also by a sieve, in chunks (at least one, perhaps empty)."""
         axis, cut = self.axis, self.cut
         for factor in self.factors:
             fixed = axis.options(cut.other(factor))
@@ -55,11 +55,12 @@ class Lean:
                 if len(self.factors) > 1:
                     spare = cut.wasteful(pairs[cut.inner], pairs[cut.outer], self.widths, self.keep)
                     pairs = {name: values[~spare] for name, values in pairs.items()}
-                yield from self._extended(pairs)
+                yield from self._extended(pairs, left)
 
-    def like(self, rows: Rows) -> Iterator[Rows]:
+    def like(self, rows: Rows, left: Sieve | None = None) -> Iterator[Rows]:
         """All rows that some of those that are left stand for, and perhaps more, in chunks: with as
-        many tiles, and where one factor alone is the least, with the same other."""
+        many tiles, and where one factor alone is the least, with the same other; or those of them
+        that a sieve leaves."""
         cut, factor = self.cut, self.factors[-1]
         other = cut.other(factor)
         if len(self.factors) > 1:
@@ -68,13 +69,13 @@ class Lean:
             fixed, count = np.unique(np.stack([rows[other], rows[cut.count]]), axis=1)
             pairs = cut.like(fixed, count, self._most)
         for first, second in pairs:
-            yield from self._extended({other: first, factor: second})
+            yield from self._extended({other: first, factor: second}, left)
 
     @property
     def _most(self) -> int:
         return self.axis.ranges[self.cut.size][1]
 
-    def _extended(self, pairs: Rows) -> Iterator[Rows]:
+    def _extended(self, pairs: Rows, left: Sieve | None) -> Iterator[Rows]:
         """The rows with some pairs of factors."""
         axis, cut = self.axis, self.cut
         order = np.lexsort((pairs[cut.outer], pairs[cut.inner]))
@@ -86,7 +87,7 @@ class Lean:
             if link.symbols <= rows.keys():
                 legal &= link.holds(rows)
         rows = {name: values[legal] for name, values in rows.items()}
-        yield from axis.extended(rows, 2)
+        yield from axis.extended(rows, 2, left)
 
 
 def lean(axis: Axis, columns: Sequence[Column]) -> Lean | None:

@@ -47,7 +47,7 @@ def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) ->
     """
     ends = [table.ends for table in tables]
     columns = [table.columns for table in tables]
-    return piece_sources(bounds, columns, ends, axis, tables[axis].values)
+    return piece_sources(bounds, columns, ends, axis, (tables[axis].values,) * 2)
 
 
 def piece_sources(
@@ -55,7 +55,7 @@ def piece_sources(
     columns: Sequence[Sequence[Column]],
     ends: Sequence[tuple[Floats, Floats]],
     axis: int,
-    values: Floats,
+    spans: tuple[Floats, Floats],
 ) -> tuple[Source, ...]:
     """The symbols' sources as of `row_sources`, for some rows of an axis.
 
@@ -69,13 +69,13 @@ def piece_sources(
         The smallest and the largest value of every axis' columns.
     axis : int
         The number of the axis of which boxes have one row.
-    values : Floats
-        The columns of these rows, shape (columns, rows).
+    spans : tuple of Floats
+        The least and the largest values of the columns of these rows, shape (columns, rows).
     """
     sources: dict[str, Source] = {}
     for number, (own, (low, high)) in enumerate(zip(columns, ends, strict=True)):
         for place, column in enumerate(own):
-            for end, upper in ((low, False), (high, True)):
-                rows = (0, values[place]) if number == axis else (1, end[place : place + 1])
-                sources[statistic(column.index, upper).name] = rows
+            for upper, end in enumerate((low, high)):
+                rows = (0, spans[upper][place]) if number == axis else (1, end[place : place + 1])
+                sources[statistic(column.index, bool(upper)).name] = rows
     return tuple(sources[symbol] for symbol in bounds.symbols)

@@ -26,7 +26,10 @@ from ithaca.solver.tables.lean import lean
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Rows = dict[str, Integers]
+
+#: Rows of an axis with the values of its columns; and the smallest and the largest value of each.
 Part = tuple[Rows, Floats]
+Ends = tuple[Floats, Floats]
 
 #: Rows whose columns are evaluated at once, and rows gathered before those dominated among them are
 #: dropped: what a table takes beyond the rows that stay is bounded by these, whatever the extent.
@@ -53,7 +56,7 @@ class CandidateTable:
         return int(self.values.shape[1])
 
     @cached_property
-    def ends(self) -> tuple[Floats, Floats]:
+    def ends(self) -> Ends:
         """The smallest and the largest value of every column; infinite ones without rows."""
         return ends_of(self.values)
 
@@ -68,7 +71,7 @@ class CandidateTable:
         return {name: int(values[index]) for name, values in self.rows.items()}
 
 
-def ends_of(values: Floats) -> tuple[Floats, Floats]:
+def ends_of(values: Floats) -> Ends:
     """The smallest and the largest value of every column, of shape (columns, rows); infinite ones
     without rows."""
     return values.min(axis=1, initial=inf), values.max(axis=1, initial=-inf)
@@ -156,11 +159,11 @@ def without_dominated(table: CandidateTable) -> CandidateTable:
     return CandidateTable(table.axis, table.columns, *_prune(own, parts, table.axis))
 
 
-def pieces(rows: Rows) -> Iterator[Rows]:
+def pieces(rows: Rows, most: int = PIECE_ROWS) -> Iterator[Rows]:
     """The rows, some of them at a time; at least one piece, which may be empty."""
     count = next(iter(rows.values())).size
-    for begin in range(0, max(count, 1), PIECE_ROWS):
-        yield {name: values[begin : begin + PIECE_ROWS] for name, values in rows.items()}
+    for begin in range(0, max(count, 1), most):
+        yield {name: values[begin : begin + most] for name, values in rows.items()}
 
 
 def joined(parts: list[Part]) -> Part:

@@ -1,0 +1,68 @@
+"""Families of rows: none is left out that has a row which may be of a good configuration."""
+
+import numpy as np
+import pytest
+
+import ithaca
+from ithaca.solver import level_set
+from ithaca.solver.certificate import Status
+from ithaca.solver.tables.column import Columns
+from ithaca.solver.tables.sources import piece_sources
+from ithaca.solver.wide_rows import Families
+
+
+def keys(rows, names):
+    """Rows of some quantities, as a set."""
+    return set(zip(*(rows[name].tolist() for name in names), strict=True))
+
+
+def open_rows(families, rows):
+    """All extensions of some rows that may be of a good configuration, each bounded by itself."""
+    bounds, axis = families.bounds, families.axes[families.number]
+    columns = [bounds.columns(each) for each in families.axes]
+    for whole in axis.extended(rows, len(rows)):
+        count = next(iter(whole.values())).size
+        values = Columns(columns[families.number], axis).values(whole, count)
+        sources = piece_sources(
+            bounds.lowered.bounds, columns, families.ends, families.number, (values, values)
+        )
+        left = bounds.open(sources, count, families.value)
+        yield {name: own[left] for name, own in whole.items()}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "question"),
+    [
+        ("mm", {"sizes": "i=1,j=12,k=8", "platform": "u280", "dtype": "int8", "ports": 4}),
+        ("mm", {"sizes": "i=5,j=9,k=6", "platform": "u250", "limit": "dsp=40"}),
+        pytest.param(
+            "batched_mm",
+            {"sizes": "b=2,i=4,j=8,k=4", "platform": "u280", "dtype": "int8", "ports": 4},
+            marks=pytest.mark.ci,
+        ),
+        pytest.param(
+            "conv2d",
+            {"sizes": "o=4,i=3,r=4,c=4,p=3,q=3", "platform": "u250", "limit": "dsp=40"},
+            marks=pytest.mark.ci,
+        ),
+    ],
+)
+def test_families_left_out_have_no_row_that_may_be_good(kernel, question, monkeypatch):
+    narrow = ithaca.solve(kernel, dataflow="i,j" if "mm" in kernel else "o,r", **question).best
+    monkeypatch.setattr(level_set, "WIDE", 0)
+    left, dropped = Families.left, []
+
+    def watched(self, rows):
+        kept = left(self, rows)
+        names, given = [*rows], next(iter(rows.values())).size
+        assert keys(kept, names) <= keys(rows, names)
+        for good in open_rows(self, rows):
+            assert keys(good, names) <= keys(kept, names)
+        dropped.append(given - next(iter(kept.values())).size)
+        return kept
+
+    monkeypatch.setattr(Families, "left", watched)
+    wide = ithaca.solve(kernel, dataflow="i,j" if "mm" in kernel else "o,r", **question).best
+    assert np.sum(dropped) > 0
+    assert wide.certificate.status is Status.OPTIMAL
+    assert (wide.value, wide.configuration) == (narrow.value, narrow.configuration)
