@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import codecs
-import gc
 import io
 import os
 import sys
@@ -84,10 +83,6 @@ def degrade(stream: TextIO) -> None:
 
 codecs.register_error(PLAIN, _plain)
 
-
-#: New objects after which Python looks for cycles: some thousand make up each import, and few of
-#: them go.
-OBJECTS = 10_000
 
 CLOSED = "standard output was closed before everything was printed"
 
@@ -177,7 +172,6 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
-        gc.set_threshold(OBJECTS)
         # Ithaca's models have none, and looking for them takes longer than a list
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         _keep_standard_error()

@@ -27,8 +27,8 @@ from ithaca.solver.tables.table import CandidateTable
 
 #: Rounds at most, and the share of rows that must go for another one.
 ROUNDS, WORTH_IT = 4, 0.2
-#: Rows of an axis that descents choose among, and how many descents there are in a round.
-SAMPLE, STARTS = 1024, 2
+#: Rows of an axis that descents choose among at first, and how many descents there are in a round.
+SAMPLE, STARTS = 1024, 4
 
 
 def probe(
@@ -84,21 +84,30 @@ def _best_descent(
     draw: np.random.Generator,
     value: Fraction | None,
 ) -> Configuration | None:
-    """The best end of some descents over samples of the rows, if it is better than a value."""
-    samples = [
-        table.only(np.arange(table.count) % ceil(table.count / SAMPLE) == 0) for table in tables
+    """The end of a descent over all rows, if it is better than a value: from the best end of some
+    over samples of them."""
+    few = [np.arange(0, table.count, ceil(table.count / SAMPLE)) for table in tables]
+    samples = [table.only(own) for table, own in zip(tables, few, strict=True)]
+    starts = [[int(draw.integers(table.count)) for table in samples] for _ in range(STARTS)]
+
+    def ends(
+        rows: Sequence[CandidateTable], starts: Sequence[Sequence[int]]
+    ) -> list[tuple[list[int], float]]:
+        valued = configurations_of(lowered.values, problem.space, rows, lowered.limits)
+        counts = [table.count for table in rows]
+        return [end for start in starts if (end := descend(valued, counts, start)) is not None]
+
+    best = [
+        [int(own[row]) for own, row in zip(few, end[0], strict=True)]
+        for end in sorted(ends(samples, starts), key=itemgetter(1))
     ]
-    configurations = configurations_of(lowered.values, problem.space, samples, lowered.limits)
-    counts = [table.count for table in samples]
-    ends = [
-        descend(configurations, counts, [int(draw.integers(count)) for count in counts])
-        for _ in range(STARTS)
-    ]
-    better = [f for f in ends if f is not None and (value is None or f[1] < value)]
-    return (
-        configuration_of(problem.space, samples, min(better, key=itemgetter(1))[0])
-        if better
-        else None
+    return next(
+        (
+            configuration_of(problem.space, tables, end[0])
+            for end in ends(tables, best[:1])
+            if value is None or end[1] < value
+        ),
+        None,
     )
 
 

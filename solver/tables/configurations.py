@@ -6,7 +6,7 @@ regroups every product by axis. Local search needs values only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from ithaca.formulations.space import Link, Relation, Space
 from ithaca.solver.tables.program import Program
 from ithaca.solver.tables.table import CandidateTable
 
-Rows = NDArray[np.int32]
+Rows = NDArray[np.signedinteger]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,25 @@ class Configurations:
 
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
         """Objective and excess of configurations, ``rows`` of shape (axes, configurations)."""
-        return self._run(lambda axis, values: values.take(rows[axis]), rows.shape[1])
+        count = rows.shape[1]
+        excess, sources = np.zeros(count), dict(self.quantities)
+        if self.space.entangled:
+            values: dict[str, Any] = {name: own.take(rows[a]) for name, (a, own) in sources.items()}
+            for name, expression in self.space.definitions.items():
+                values[name] = expression.evaluate(values, NUMPY)
+                quantity = self.space.quantities[name]
+                excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(
+                    quantity.low / values[name] - 1, 0
+                )
+                sources[name] = len(rows), np.broadcast_to(values[name], (count,))
+            rows = np.concatenate([rows, [np.arange(count)]])
+            for link in self.space.links:
+                if link.relation is not Relation.AT_MOST:  # the program has the inequalities
+                    excess += _strain(link, values)
+        objective, *used = self.program.gather([sources[n] for n in self.program.symbols], rows)
+        for value, limit in zip(used, self.limits, strict=True):
+            excess += np.maximum(value - limit, 0) / max(abs(float(limit)), 1.0)
+        return np.broadcast_to(objective, (count,)), excess
 
     def line(self, rows: Sequence[int], axis: int, count: int) -> tuple[Floats, Floats]:
         """Objective and excess of configurations that differ in one axis only: all its rows, one of
@@ -65,24 +83,9 @@ class Configurations:
         tuple of Floats
             Objectives, and excess over the limits, shape (count) each.
         """
-        return self._run(lambda a, values: values if a == axis else values[rows[a]], count)
-
-    def _run(self, take: Callable[[int, Floats], Any], count: int) -> tuple[Floats, Floats]:
-        values = {name: take(axis, column) for name, (axis, column) in self.quantities.items()}
-        excess = np.zeros(count)
-        for name, expression in self.space.definitions.items():
-            values[name] = expression.evaluate(values, NUMPY)
-            quantity = self.space.quantities[name]
-            excess += np.maximum(values[name] / quantity.most(values) - 1, 0) + np.maximum(
-                quantity.low / values[name] - 1, 0
-            )
-        for link in self.space.links:
-            if link.relation is not Relation.AT_MOST:  # the program has the inequalities
-                excess += _strain(link, values)
-        objective, *used = self.program.run([values[name] for name in self.program.symbols])
-        for value, limit in zip(used, self.limits, strict=True):
-            excess += np.maximum(value - limit, 0) / max(abs(float(limit)), 1.0)
-        return np.broadcast_to(objective, (count,)), excess
+        boxes = np.repeat(np.array(rows)[:, None], count, axis=1)
+        boxes[axis] = np.arange(count)
+        return self.rows(boxes)
 
 
 def _strain(link: Link, values: Mapping[str, Any]) -> Any:

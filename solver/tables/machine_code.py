@@ -107,11 +107,11 @@ class Machine:
             places.append((axis, place))
         arrays = (code, constants, work, np.array(places, np.int64), padded, stored)
         counts = (whole, length, len(constants), len(code))
-        self._run(*counts, *(array.ctypes.data for array in arrays))
+        self._run(*counts, *map(_address, arrays))
         return stored[:, :entries]
 
 
-def _address(values: Floats) -> int:
+def _address(values: NDArray[Any]) -> int:
     """The address of an array's values. That of a buffer is known four times as soon as NumPy's."""
     if values.flags.writeable and values.size:
         return ctypes.addressof(ctypes.c_char.from_buffer(values.data))

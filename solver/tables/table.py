@@ -60,9 +60,9 @@ class CandidateTable:
         """The smallest and the largest value of every column; infinite ones without rows."""
         return ends_of(self.values)
 
-    def only(self, keep: Mask) -> CandidateTable:
-        """The table with some of its rows."""
-        if keep.all():
+    def only(self, keep: Mask | Integers) -> CandidateTable:
+        """The table with some of its rows, of which a mask or places in order tell which."""
+        if keep.all() if keep.dtype == bool else keep.size == self.count:
             return self
         return CandidateTable(self.axis, self.columns, *_keep(self.rows, self.values, keep))
 

@@ -85,38 +85,49 @@ def build_tree(table: CandidateTable, checkpoint: Callable[[], None] = never) ->
     while sizes.size:
         checkpoint()
         # this level's nodes: their rows lie consecutively in `order`
-        ordered = values.take(order, axis=1)
-        low = np.minimum.reduceat(ordered, starts, axis=1)
-        high = np.maximum.reduceat(ordered, starts, axis=1)
+        inner = np.flatnonzero(sizes > 1)
+        left, spread = np.zeros(sizes.size, np.int32), np.zeros(sizes.size, np.float32)
+        left[inner] = next_node + 2 * np.arange(inner.size)
+        next_node += 2 * inner.size
+        typical = order[starts + sizes // 2]
+        low = values.take(typical, axis=1)
+        high = low.copy()
+        if inner.size:
+            order = order[np.repeat(sizes > 1, sizes)]
+            sizes = sizes[inner]
+            starts = np.cumsum(sizes) - sizes
+            ordered = values.take(order, axis=1)
+            low[:, inner] = ends_low = np.minimum.reduceat(ordered, starts, axis=1)
+            high[:, inner] = ends_high = np.maximum.reduceat(ordered, starts, axis=1)
+            log_low, log_high = _logarithms(ends_low), _logarithms(ends_high)
+            if signed.any():
+                ordered = logs[signed].take(order, axis=1)
+                log_low[signed] = np.minimum.reduceat(ordered, starts, axis=1)
+                log_high[signed] = np.maximum.reduceat(ordered, starts, axis=1)
+            ranges = weights * (log_high - log_low)
+            spread[inner] = np.maximum(ranges.sum(axis=0).astype(np.float32), np.float32(1e-6))
         lows.append(low[use_low])
         highs.append(high[use_high])
-        log_low, log_high = _logarithms(low), _logarithms(high)
-        if signed.any():
-            ordered = logs[signed].take(order, axis=1)
-            log_low[signed] = np.minimum.reduceat(ordered, starts, axis=1)
-            log_high[signed] = np.maximum.reduceat(ordered, starts, axis=1)
-        ranges = weights * (log_high - log_low)
-        spread = ranges.sum(axis=0).astype(np.float32)
-        inner = sizes > 1
-        spreads.append(np.where(inner, np.maximum(spread, np.float32(1e-6)), np.float32(0)))
-        left = np.zeros(sizes.size, np.int32)
-        left[inner] = next_node + 2 * np.arange(int(inner.sum()))
-        next_node += 2 * int(inner.sum())
         lefts.append(left)
-        rows.append(order[starts + sizes // 2].astype(np.int32))
-        if not inner.any():
+        rows.append(typical.astype(np.int32))
+        spreads.append(spread)
+        if not inner.size:
             break
-        keep = np.repeat(inner, sizes)
-        order = order[keep]
-        sizes = sizes[inner]
-        chosen = ranges[:, inner].argmax(axis=0)
-        middle = 0.5 * (log_low[:, inner] + log_high[:, inner])[chosen, np.arange(sizes.size)]
-        segment = np.repeat(np.arange(sizes.size), sizes)
-        key = logs[chosen[segment], order]
-        order = order[np.lexsort((key, segment))]
-        first = np.add.reduceat(key <= middle[segment], np.cumsum(sizes) - sizes, dtype=np.int64)
+        chosen, nodes = ranges.argmax(axis=0), np.arange(inner.size)
+        middle = 0.5 * (log_low[chosen, nodes] + log_high[chosen, nodes])
+        segment = np.repeat(nodes, sizes)
+        below = logs[chosen[segment], order] <= middle[segment]
+        first = np.add.reduceat(below, starts, dtype=np.int64)
+        # those below come first, all in their order
+        ahead = np.cumsum(below) - below - (np.cumsum(first) - first)[segment]
+        place = np.where(
+            below, starts[segment] + ahead, first[segment] + np.arange(order.size) - ahead
+        )
+        moved = np.empty_like(order)
+        moved[place] = order
+        order = moved
         # rows that agree in every column are halved: nothing tells where to cut
-        first = np.where(ranges[:, inner].max(axis=0) > 0, np.clip(first, 1, sizes - 1), sizes // 2)
+        first = np.where(ranges[chosen, nodes] > 0, np.clip(first, 1, sizes - 1), sizes // 2)
         sizes = np.stack([first, sizes - first], axis=1).ravel()
         starts = np.cumsum(sizes) - sizes
     return RowTree(
