@@ -14,6 +14,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
+from ithaca.plugins.hierarchies.formulations.statistics_files import drawing
 
 #: The line of a level in a mapping that Timeloop prints, and that of a loop.
 _LEVEL = re.compile(r"([A-Za-z_][\w.-]*) \[(.*)\]")
@@ -46,7 +47,7 @@ def tiled_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[str, str]:
     """The row of a mapping as Timeloop prints it (``.map.txt``): under every level what it keeps
-    and its loops, outermost first, those of its mesh marked.
+    and its loops, outermost first, those of its mesh marked; or as its statistics have it.
 
     Raises `InputError` if it is no such file.
 
@@ -61,7 +62,8 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
     """
     cells: dict[str, list[str]] = {}
     level = ""
-    for number, line in enumerate(read_text(path, max_bytes).splitlines(), 1):
+    text = read_text(path, max_bytes)
+    for number, line in drawing(text) or enumerate(text.splitlines(), 1):
         if head := _LEVEL.fullmatch(line.strip()):
             level = head[1]
             if f"K:{level}" in cells:
@@ -87,7 +89,7 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
         raise refuse(
             path,
             "has no level with loops; allowed: a mapping that Timeloop prints (.map.txt), its "
-            "mapping as .yaml, or a table of mappings as .csv",
+            "statistics (.stats.txt), its mapping as .yaml, or a table of mappings as .csv",
         )
     known = {level.name for level in architecture.levels}
     for node in [name[2:] for name in cells if name.startswith("K:") and name[2:] not in known]:
