@@ -198,6 +198,9 @@ _OUTPUTS = re.compile("mapping|timeloop-(?!.*ERT.yaml)|.*summary|.*flattened|.*A
 
 _SPARSE = re.compile("^(sparse_optimizations) *:", re.M)
 
+#: What runs with sparse tensors print.
+_ACTUAL = "Actual Computes"
+
 #: Most sets of input files of a run that are tried.
 TRIED = 60
 
@@ -233,8 +236,8 @@ def inputs_of(stats: Path, root: Path) -> Iterator[list[Path]]:
             break
     tables = [*stats.parent.glob("*.ERT.yaml"), *stats.parent.parent.glob("ERT.yaml")]
     named = [each for each in parts["problem"] if re.search(rf"\b{each.stem}\b", str(stats))]
-    sparse = [[each] for each in parts.pop("sparse_optimizations")]
-    sets = product(parts["architecture"], named or parts["problem"], [*sparse, []])
+    sparse = [[each] for each in parts["sparse_optimizations"] if _ACTUAL in stats.read_text()]
+    sets = product(parts["architecture"], named or parts["problem"], sparse or [[]])
     yield from ([*pair, *also, *tables] for *pair, also in islice(sets, TRIED))
 
 

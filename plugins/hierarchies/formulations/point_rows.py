@@ -85,6 +85,9 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
         elif " for " in line or line.startswith("for "):
             where = f"{path} line {number}"
             raise refuse(where, f"{quoted(line.strip())} is no loop; allowed: for X in [0:N)")
+        elif cells and " [" in line:
+            where = f"{path} line {number}"
+            raise refuse(where, f"{quoted(line.strip())} is no level; allowed: NAME [ TENSOR:1 ]")
     if not cells:
         raise refuse(
             path,
@@ -102,6 +105,10 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
                 del cells[name]
             for name in spread:
                 cells.setdefault(f"S:{level}{name[2 + len(node) :]}", []).extend(cells.pop(name))
+    stated = {name[2:] for name in cells if name.startswith("K:")}
+    if (lost := sorted(known - stated)) and stated <= known:
+        names = ", ".join(level.name for level in architecture.levels)
+        raise refuse(path, f"has no {', '.join(lost)}; allowed: a mapping onto all of {names}")
     return {name: " ".join(words) for name, words in cells.items()}
 
 
