@@ -25,7 +25,10 @@ import csv
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice, product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.inclusions import including
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.plugins.hierarchies.exports.timeloop.comparison import compared
+from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
 from ithaca.plugins.hierarchies.formulations.constraint_entries import SECTIONS, entries_of
 from ithaca.plugins.hierarchies.formulations.mapper_files import (
@@ -40,6 +44,8 @@ from ithaca.plugins.hierarchies.formulations.mapper_files import (
     read_mapper_files,
 )
 from ithaca.plugins.hierarchies.formulations.points import load_points
+from ithaca.plugins.hierarchies.formulations.statistics_files import Statistics, read_statistics
+from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.problem_files import read_problem
 
@@ -50,6 +56,10 @@ KINDS = {
     "constraints": SECTIONS,
     "mapper": ("mapper",),
 }
+
+#: Fields of the inputs of a run that it needs, and all that its figures depend on.
+_NEEDED = {"architecture", "problem"}
+_GIVEN = {*_NEEDED, "sparse_optimizations"}
 
 
 def _entries(path: Path) -> None:
@@ -182,46 +192,119 @@ def networks(folder: Path) -> None:
     print("\n".join(reasons))
 
 
-def inputs_of(stats: Path) -> list[list[Path]]:
-    """Input files of a run, as far as they stand near it: what the tool wrote down, or the first
-    architecture with every problem."""
-    beside = [*stats.parent.glob("parsed-processed-input.yaml"), *stats.parent.glob("*.ERT.yaml")]
-    if any(each.name.startswith("parsed") for each in beside):
-        return [beside]
-    own = {each: kinds(each) for each in sorted(stats.parent.glob("*.yaml"))}
-    if {"architecture", "problem"} <= {kind for known in own.values() for kind in known}:
-        # as they were given to the tool, but for the mapping
-        return [[each for each in own if not each.name.startswith(("mapping", "timeloop-"))]]
-    tables = [*stats.parent.glob("*.ERT.yaml")]
-    for above in stats.parents[:3]:
-        parts = [sorted((above / name).rglob("*.yaml")) for name in ("arch", "prob")]
-        machines = [each for each in parts[0] if "architecture" in kinds(each)]
-        problems = [each for each in parts[1] if "problem" in kinds(each)]
-        if machines and problems:
-            return [[machines[0], each, *tables] for each in problems]
-    return []
+#: Names of folders that hold inputs, and of files that are outputs or the mapping.
+_INPUTS = re.compile("arch|accel|hw|hardware|prob|work|layer|spec|input|ert|spars", re.IGNORECASE)
+_OUTPUTS = re.compile("mapping|timeloop-(?!.*ERT.yaml)|.*summary|.*flattened|.*ART")
+
+_SPARSE = re.compile("^(sparse_optimizations) *:", re.M)
+
+#: What runs with sparse tensors print.
+_ACTUAL = "Actual Computes"
+
+#: Most sets of input files of a run that are tried.
+TRIED = 60
+
+
+@cache
+def _around(folder: Path) -> dict[Path, list[str]]:
+    """Input files in a folder, and in those inside it that are named as such, with their kinds."""
+    inside = (each for each in folder.iterdir() if each.is_dir() and _INPUTS.search(each.name))
+    files = [*folder.glob("*.yaml"), *(file for each in inside for file in each.rglob("*.yaml"))]
+    known = [each for each in sorted(files) if not _OUTPUTS.match(each.name)]
+    return {
+        each: [*kinds(each), *_SPARSE.findall(each.read_text(errors="replace"))] for each in known
+    }
+
+
+def inputs_of(stats: Path, root: Path) -> Iterator[list[Path]]:
+    """Sets of input files that a run may be of: what the tool wrote down, what stands in one folder
+    with both, or architectures and problems of the nearest folders that have them, first those
+    that the path of the run names."""
+    if parsed := [*stats.parent.glob("parsed-processed-input.yaml")]:
+        yield [*parsed, *stats.parent.glob("*.ERT.yaml")]
+        return
+    parts: dict[str, list[Path]] = {each: [] for each in sorted(_GIVEN)}
+    for above in [each for each in stats.parents if each.is_relative_to(root)]:
+        own = {each: known for each, known in _around(above).items() if each.parent == above}
+        if {kind for known in own.values() for kind in known} >= _NEEDED:
+            tables = [each for each in own if each.name.endswith("ERT.yaml")]  # of a sweep
+            yield [each for each in own if each in tables or {*own[each]} & _GIVEN]
+            return
+        for kind, files in parts.items():
+            files += [each for each in _around(above) if kind in _around(above)[each]]
+        if all(parts[kind] for kind in _NEEDED):
+            break
+    tables = [*stats.parent.glob("*.ERT.yaml"), *stats.parent.parent.glob("ERT.yaml")]
+    named = [each for each in parts["problem"] if re.search(rf"\b{each.stem}\b", str(stats))]
+    sparse = [[each] for each in parts["sparse_optimizations"] if _ACTUAL in stats.read_text()]
+    sets = product(parts["architecture"], named or parts["problem"], sparse or [[]])
+    yield from ([*pair, *also, *tables] for *pair, also in islice(sets, TRIED))
 
 
 def runs(folder: Path) -> None:
     """Compare public runs of Timeloop with the model."""
     counts: Counter[str] = Counter()
     for stats in sorted(folder.rglob("*.stats.txt")):
-        drawn = stats.with_name(stats.name.replace(".stats.txt", ".map.txt"))
-        outcome = "no input files"
-        for files in inputs_of(stats) if drawn.is_file() else []:
-            try:
-                files_read = read_mapper_files(files)
-                (point,) = load_points(drawn, files_read.architecture, files_read.nest)
-                own = compared(point, stats)
-            except InputError as error:
-                outcome = f"refused: {error}"
-                continue
-            outcome = "equal" if not own.different else f"differs: {own.failure}"
-            break
+        outcome = _outcome(stats, folder)
         counts[outcome.partition(":")[0]] += 1
-        if outcome != "equal":
+        if not outcome.startswith("equal"):
             print(f"{stats}\n    {outcome}")
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
+
+
+def _outcome(stats: Path, root: Path) -> str:
+    """What the comparison of a run comes to, with the inputs of which the fewest figures differ:
+    those first whose machine is the run's."""
+    drawn = stats.with_name(stats.name.replace(".stats.txt", ".map.txt"))
+    theirs = read_statistics(stats)
+    best, outcome = None, "no input files"
+    tried = list[tuple[int, Architecture, LoopNest]]()
+    for files in inputs_of(stats, root):
+        try:
+            architecture, nest = _inputs(tuple(files))
+        except InputError as error:
+            outcome = f"refused: {error}"
+        else:
+            tried.append((_unlike(architecture, theirs), architecture, nest))
+    for _, architecture, nest in sorted(tried, key=itemgetter(0)):
+        try:
+            (point,) = load_points(drawn if drawn.is_file() else stats, architecture, nest)
+            own = compared(point, stats)
+        except InputError as error:
+            outcome = outcome if best is not None else f"refused: {error}"
+            continue
+        if best is None or len(own.different) < best:
+            best = len(own.different)
+            changed = [each for each in own.different if _MACHINE.fullmatch(each[1])]
+            kind = "of other inputs" if changed else "differs" if best else "equal"
+            first = ", ".join(map(str, (changed or own.different)[0])) if best else ""
+            outcome = f"{kind}: {own.summary}{', such as ' * bool(first)}{first}"
+        if not own.different:
+            break
+    return outcome
+
+
+#: Figures of a machine, which no mapping changes.
+_MACHINE = re.compile(
+    "(Data storage s|Effective (data storage )?s|S)ize|Instances|Word bits|"
+    "(Read|Write|Shared) bandwidth|Cluster size|(Data b|B)lock size"
+)
+
+
+def _unlike(architecture: Architecture, theirs: Statistics) -> int:
+    """How many levels have another size, or other numbers, than a run's."""
+    unlike = 0
+    for level in architecture.levels:
+        for name, own in (("Size", level.words), ("Instances", level.instances)):
+            figure = theirs.get((level.name, name))
+            unlike += figure is not None and own is not None and figure.value != own
+    return unlike
+
+
+@cache
+def _inputs(files: tuple[Path, ...]) -> tuple[Architecture, LoopNest]:
+    both = read_mapper_files(files)
+    return both.architecture, both.nest
 
 
 def _refusal(read: Callable[[Path], Any], path: Path) -> InputError | None:

@@ -45,9 +45,10 @@ class Row:
 
 def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table that have cells, with their lines; empty cells at their ends are left
-    out. Raises `InputError` if it is no table."""
+    out, and comments after ``#``. Raises `InputError` if it is no table."""
     text = read_text(path, MAX_BYTES).removeprefix("\ufeff")
-    first = text.partition("\n")[0]
+    lines = (line for line in text.split("\n") if line.strip() and not _is_note(line))
+    first = next(lines, "")
     delimiter = max(",\t;", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
@@ -55,11 +56,16 @@ def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             cells = [cell.strip() for cell in row]
             while cells and not cells[-1]:
                 cells.pop()
-            if any(cells):
+            if any(cells) and not _is_note(cells[0]):
                 yield reader.line_num, cells
     except csv.Error as error:
         where = f"{path} row {reader.line_num}"
         raise refuse(where, f"{error}; allowed: comma-separated values") from None
+
+
+def _is_note(text: str) -> bool:
+    """Whether a line, or the first cell of a row, is a comment, or a spreadsheet's delimiter."""
+    return text.lstrip().startswith(("#", "sep="))
 
 
 def states_extents(path: Path) -> bool:

@@ -59,11 +59,32 @@ class _AreaTables(InputDocument):
     tables: list[_Area]
 
 
+def _listed(tables: Any) -> Any:
+    """Tables of version 0.2, of actions by component, as later ones have them in lists."""
+    if not isinstance(tables, dict) or not all(isinstance(own, dict) for own in tables.values()):
+        return tables
+    return [
+        {
+            "name": component,
+            "actions": [
+                {"name": action, **each} if isinstance(each, dict) else _priced(action, each)
+                for action, own in actions.items()
+                for each in (own if isinstance(own, list) else [own])
+            ],
+        }
+        for component, actions in tables.items()
+    ]
+
+
+def _priced(action: Any, energy: Any) -> dict[str, Any]:
+    return {"name": action, "energy": energy}
+
+
 class EnergyTables(InputDocument):
     """Energies of accesses by component: an ERT."""
 
     version: str | float | None = None
-    tables: list[_EnergyTable]
+    tables: Annotated[list[_EnergyTable], BeforeValidator(_listed)]
     sources: dict[str, str] = Field(default={})
     """By component, what its energies are from."""
 

@@ -14,6 +14,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
+from ithaca.plugins.hierarchies.formulations.statistics_files import drawing
 
 #: The line of a level in a mapping that Timeloop prints, and that of a loop.
 _LEVEL = re.compile(r"([A-Za-z_][\w.-]*) \[(.*)\]")
@@ -46,7 +47,7 @@ def tiled_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[str, str]:
     """The row of a mapping as Timeloop prints it (``.map.txt``): under every level what it keeps
-    and its loops, outermost first, those of its mesh marked.
+    and its loops, outermost first, those of its mesh marked; or as its statistics have it.
 
     Raises `InputError` if it is no such file.
 
@@ -61,7 +62,8 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
     """
     cells: dict[str, list[str]] = {}
     level = ""
-    for number, line in enumerate(read_text(path, max_bytes).splitlines(), 1):
+    text = read_text(path, max_bytes)
+    for number, line in drawing(text) or enumerate(text.splitlines(), 1):
         if head := _LEVEL.fullmatch(line.strip()):
             level = head[1]
             if f"K:{level}" in cells:
@@ -83,11 +85,14 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
         elif " for " in line or line.startswith("for "):
             where = f"{path} line {number}"
             raise refuse(where, f"{quoted(line.strip())} is no loop; allowed: for X in [0:N)")
+        elif cells and " [" in line:
+            where = f"{path} line {number}"
+            raise refuse(where, f"{quoted(line.strip())} is no level; allowed: NAME [ TENSOR:1 ]")
     if not cells:
         raise refuse(
             path,
             "has no level with loops; allowed: a mapping that Timeloop prints (.map.txt), its "
-            "mapping as .yaml, or a table of mappings as .csv",
+            "statistics (.stats.txt), its mapping as .yaml, or a table of mappings as .csv",
         )
     known = {level.name for level in architecture.levels}
     for node in [name[2:] for name in cells if name.startswith("K:") and name[2:] not in known]:
@@ -100,6 +105,10 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
                 del cells[name]
             for name in spread:
                 cells.setdefault(f"S:{level}{name[2 + len(node) :]}", []).extend(cells.pop(name))
+    stated = {name[2:] for name in cells if name.startswith("K:")}
+    if (lost := sorted(known - stated)) and stated <= known:
+        names = ", ".join(level.name for level in architecture.levels)
+        raise refuse(path, f"has no {', '.join(lost)}; allowed: a mapping onto all of {names}")
     return {name: " ".join(words) for name, words in cells.items()}
 
 

@@ -100,3 +100,24 @@ def statistics(text: str) -> Statistics:
             name = _OLDER.get(figure[1], figure[1])
             figures.setdefault((part, name), Figure(figure[2], scale))
     return figures
+
+
+def drawing(text: str) -> list[tuple[int, str]]:
+    """The mapping of a text of statistics as the tool draws one (``.map.txt``): its lines, with
+    their numbers in the text; none of other texts."""
+    drawn: list[tuple[int, str]] = []
+    section, name, loops, kept = "", "", list[tuple[int, str]](), list[str]()
+    for number, line in enumerate(map(str.rstrip, f"{text}\nEnd".splitlines()), 1):
+        begins = _SECTION.fullmatch(line) and not line.startswith("Level ")
+        level = _LEVEL.fullmatch(line) if section == _LEVELS else None
+        if (begins or level) and name and loops:
+            drawn += [(loops[0][0], f"{name} [ {' '.join(kept)} ]"), *loops[1:]]
+        if begins:
+            section, name = line, ""
+        elif level:
+            name, loops, kept = level[1], [], []
+        elif name and (line.strip() == "Loop nest:" or line.lstrip().startswith("for ")):
+            loops.append((number, line.strip()))
+        elif name and (tensor := _TENSOR.fullmatch(line)):
+            kept.append(f"{tensor[1]}:")
+    return drawn

@@ -161,7 +161,8 @@ def omission(domain: str, operator: str) -> tuple[OmissionKind, str]:
 
 
 def keeps_shape(domain: str, operator: str) -> bool:
-    """Whether an operator that is none of ONNX's own keeps the shape of its first input."""
-    if domain in QUANTISERS:
-        return operator in ROUNDING
-    return domain == MICROSOFT and operator in RUNTIME_KEEPING
+    """Whether an operator that is none of ONNX's own keeps the shape of its first input: in any
+    domain what rounds."""
+    if domain == MICROSOFT:
+        return operator in RUNTIME_KEEPING
+    return domain not in ("", "ai.onnx") and operator in ROUNDING

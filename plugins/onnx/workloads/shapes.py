@@ -1,8 +1,8 @@
 """ONNX models read from files, with the shapes of their tensors.
 
-Shapes follow from those of the inputs by ONNX's own inference. Operators that it does not know
-stand there as one that makes the same shape. Weights are not needed, so data kept outside the file
-is not looked for, and large tensors are dropped before.
+Shapes follow from those of the inputs by ONNX's own inference, and where that ends from those of
+outputs. Operators that it does not know stand there as one that makes the same shape. Weights are
+not needed, so data kept outside the file is not looked for, and large tensors are dropped before.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import escaped, refuse
 from ithaca.files.reading import read_bytes
 from ithaca.plugins.onnx.workloads import widths
+from ithaca.plugins.onnx.workloads.backwards import fill
 from ithaca.plugins.onnx.workloads.folding import inferred
 from ithaca.plugins.onnx.workloads.nodes import bodies, bodies_reads, key
 from ithaca.plugins.onnx.workloads.stand_ins import standing_in
@@ -114,6 +115,7 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     nodes = tuple(model.graph.node)
     reads = Counter(tensor for node in nodes for tensor in bodies_reads(node))
     reads.update(output.name for output in graph.output)
+    fill(nodes, shapes, reads)
     return Model(nodes, shapes, symbols, parameters, reads, formats, remarks)
 
 

@@ -1,7 +1,8 @@
 """MAESTRO's descriptions of networks (``.m``): layers with their dimensions.
 
 Dataflows are not read: Ithaca chooses those. Dimensions are MAESTRO's: Y and X of the input,
-padding included; of a nested grouped convolution (NGCONV) K and C of each of G groups.
+padding included, Y' and X' of the output; of a nested grouped convolution (NGCONV) K and C of each
+of G groups.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from ithaca.files.messages import among, quoted, refuse
 from ithaca.files.reading import read_text
-from ithaca.plugins.tables.workloads.rows import LayerRow, network_of
+from ithaca.plugins.tables.workloads.rows import LayerRow, LeftOut, network_of
 from ithaca.workloads.networks.network import Network, chosen_parameters
 
 #: Largest file (bytes); published ones have up to 100,000.
@@ -28,6 +29,8 @@ _DIMENSIONS = {
     "S": "window_1",
     "Y": "map_0",
     "X": "map_1",
+    "Y'": "places_0",
+    "X'": "places_1",
     "G": "groups",
 }
 
@@ -90,13 +93,13 @@ class _Reader:
             )
         return token
 
-    def layers(self) -> Iterator[LayerRow]:
+    def layers(self) -> Iterator[LayerRow | LeftOut]:
         """The layers, whatever stands around them."""
         while self.place < len(self.tokens):
             if self.next() == "Layer":
                 yield self._layer()
 
-    def _layer(self) -> LayerRow:
+    def _layer(self) -> LayerRow | LeftOut:
         where = f"{self.path} line {self.tokens[self.place - 1][0]}"
         name, kind, numbers = "", "", dict[str, int]()
         while (token := self.next()) != "{":
@@ -105,6 +108,8 @@ class _Reader:
             if token == "Type":
                 self.next(":")
                 kind = self.next()
+            elif kind and kind not in TYPES and self._is_block():
+                self._skip()
             elif token in ("Stride", "Dilation", "Padding"):
                 steps = self._entries(where, {d: token.lower() + end for d, end in _STEPS.items()})
                 numbers |= steps
@@ -117,7 +122,7 @@ class _Reader:
             elif self._is_block():
                 self._skip()
         if kind not in TYPES:
-            raise refuse(where, f"Type is {quoted(kind)}{among(kind, TYPES)}")
+            return LeftOut(where, name, reason=f"Type is {quoted(kind)}{among(kind, TYPES)}")
         if kind == "DSCONV":
             numbers |= {"outputs": numbers.get("inputs", 1), "groups": numbers.get("inputs", 1)}
         if kind == "NGCONV":

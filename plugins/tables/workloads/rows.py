@@ -55,6 +55,24 @@ class Use(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A row of a table that is no layer."""
+
+    where: str
+    """The words with which errors about it begin."""
+    name: str
+    """Its name."""
+    operator: str = "layer"
+    """What it is, as the table says."""
+    reason: str = ""
+    """Why its arithmetic is left out; empty of a few operations per element."""
+
+    def uses(self) -> Iterable[KernelUse]:
+        """No kernel."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class LayerRow:
     """A layer as a table states it: a matrix product, or a convolution of two dimensions."""
 
@@ -144,6 +162,10 @@ def network_of(
         name = f"{plain}.{number}" if plain in names else plain
         names.add(name)
         made: list[Use] = []
+        if isinstance(row, LeftOut):
+            kind = OmissionKind.UNSUPPORTED if row.reason else OmissionKind.ELEMENTWISE
+            reason = row.reason and f"{row.where}: {row.reason}"
+            omissions.append(Omission(escaped(row.operator), 1, kind, reason, (name,)))
         try:
             made += row.uses()
             own = [f"{name}.phase{n}" if len(made) > 1 else name for n in range(len(made))]
@@ -155,7 +177,7 @@ def network_of(
             work = sum(known) if known else None
             omissions.append(Omission("layer", 1, kind, reason, (name,), work))
     if not layers:
-        reason = omissions[0].reason if omissions else "it has no rows"
+        reason = next((each.reason for each in omissions if each.reason), "it has no rows")
         raise refuse(path, f"is {what}, of which no row can be a layer: {reason}")
     return Network(
         escaped(path.stem),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ithaca.files.messages import quoted, refuse
-from ithaca.plugins.tables.workloads.rows import LayerRow, network_of
+from ithaca.plugins.tables.workloads.rows import LayerRow, LeftOut, network_of
 from ithaca.workloads.layer_files import read_layers, states_extents, table_rows
 from ithaca.workloads.networks.network import Layer, Network, chosen_parameters, merge
 
@@ -23,19 +23,21 @@ _COLUMNS: Mapping[str, str] = {
     alias: name
     for name, aliases in {
         "name": "name layer layername",
+        "kind": "type layertype kind op operator optype operation",
         "batch": "n batch batchsize",
-        "outputs": "k m o oc co cout ochannels outchannels outputchannels outchannel numfilter "
-        "numfilters filters",
-        "inputs": "c i ic ci cin ichannels inchannels inputchannels inchannel channel channels",
+        "outputs": "k m o oc co cout outc nof nofm ochannels outchannels outputchannels outchannel "
+        "numfilter numfilters filters",
+        "inputs": "c i ic ci cin inc nif nifm ichannels inchannels inputchannels inchannel channel "
+        "channels",
         "window": "kernel kernelsize filter filtersize window",
         "window_0": "r kh fh fy ky kernelheight kernelh filterheight filterh",
         "window_1": "s kw fw fx kx kernelwidth kernelw filterwidth filterw",
         "map": "inputsize imagesize",
-        "map_0": "h y ih hin iy inputheight ifmapheight inh height",
-        "map_1": "w x iw win ix inputwidth ifmapwidth inw width",
+        "map_0": "h y ih hin iy inputheight inheight inputh ifmapheight ifmaph ifmh inh height",
+        "map_1": "w x iw win ix inputwidth inwidth inputw ifmapwidth ifmapw ifmw inw width",
         "places": "outputsize",
-        "places_0": "p e oh hout oy outputheight ofmapheight outh",
-        "places_1": "q f ow wout ox outputwidth ofmapwidth outw",
+        "places_0": "p e oh hout oy outputheight outheight outputh ofmapheight ofmaph ofmh outh",
+        "places_1": "q f ow wout ox outputwidth outwidth outputw ofmapwidth ofmapw ofmw outw",
         "stride": "stride strides",
         "stride_0": "sh strideh strideheight stridey hstride",
         "stride_1": "sw stridew stridewidth stridex wstride",
@@ -54,8 +56,25 @@ _COLUMNS: Mapping[str, str] = {
 #: Columns of products of an M × K and a K × N matrix.
 _PRODUCT = {"m": "rows", "n": "columns", "k": "inner"}
 
+#: Columns that may state two numbers, along rows and columns, and their cells.
+_PAIRS = ("window", "map", "places", "stride", "dilation", "padding")
+_PAIR = re.compile(r"[(\[]?([0-9]{1,9}) *[x×*,; ] *([0-9]{1,9})[)\]]?", re.IGNORECASE)
+
+#: What is said of kinds of layers, in small letters: those with a filter for each channel, those
+#: whose filter is turned around, those that multiply, and those of a few operations per element.
+_EACH = ("depthwise", "dwconv", "dsconv")
+_TURNED = ("transpose", "deconv", "upconv")
+_MULTIPLY = ("conv", "fc", "full", "linear", "dense", "gemm", "mm", "matmul", "pointwise")
+_FEW = (
+    *("pool", "relu", "activation", "eltwise", "elementwise", "norm", "softmax", "concat"),
+    *("flatten", "reshape", "dropout", "upsample", "add"),
+)
+
 #: Cells of templates that stand for a number.
 _LETTER = re.compile(r"[A-Za-z_]\w{0,15}")
+
+#: Columns of words.
+_WORDS = ("name", "kind")
 
 #: Numbers that may be 0.
 _PADDING = ("padding", "padding_0", "padding_1")
@@ -84,11 +103,17 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         return _topology(path, header, plain, lines, sizes)
     if {*_PRODUCT} <= {*plain} and not {"c", "r", "s", "channels"} & {*plain}:
         known = {"name": "name", "batch": "batch", **_PRODUCT}
-        known |= {alias: name for alias, name in _COLUMNS.items() if name in ("name", "count")}
+        known |= {
+            alias: name for alias, name in _COLUMNS.items() if name in ("name", "kind", "count")
+        }
         what = "a table of matrix products (M × K times K × N), as SCALE-Sim reads"
     else:
         known, what = dict(_COLUMNS), "a table of layers by the names of its columns"
     columns = [known.get(name, "") for name in plain]
+    for place, own in enumerate(columns):
+        if own and own in columns[:place]:
+            both = f"{quoted(header[columns.index(own)])} and {quoted(header[place])}"
+            raise refuse(path, f"has columns {both} for one number; allowed: one of them")
     if not {"rows", "inputs"} & {*columns}:
         raise refuse(
             path,
@@ -123,7 +148,7 @@ def _valued(
     sizes : mapping of str to int
         Sizes by letter.
     """
-    numbers = [place for place, name in enumerate(columns) if name and name != "name"]
+    numbers = [place for place, name in enumerate(columns) if name and name not in _WORDS]
     cells = (cells[place] for _, cells in rows for place in numbers if place < len(cells))
     letters = {cell: 1 for cell in cells if _LETTER.fullmatch(cell)}
     known = chosen_parameters(path, letters, sizes)
@@ -194,13 +219,19 @@ def _topology(
 
 def _row(
     where: str, cells: Sequence[str], columns: Sequence[str], header: Sequence[str], name: str
-) -> LayerRow:
+) -> LayerRow | LeftOut:
     """A row of a table; an empty cell says nothing."""
     numbers: dict[str, int] = {}
+    words = {own: cell for own, cell in zip(columns, cells, strict=False) if own in _WORDS}
+    name, stated = words.get("name") or name, words.get("kind", "")
+    kind = re.sub(r"[^a-z0-9]", "", stated.lower())
+    each, turned = (any(word in kind for word in some) for some in (_EACH, _TURNED))
+    if any(word in kind for word in _FEW) and not any(word in kind for word in _MULTIPLY):
+        return LeftOut(where, name, stated)
     for cell, column, title in zip(cells, columns, header, strict=False):
-        if column == "name":
-            name = cell or name
-        elif column and cell:
+        if column in _PAIRS and (pair := _PAIR.fullmatch(cell)):
+            numbers |= {f"{column}_{d}": int(pair[1 + d]) for d in (0, 1)}
+        elif column and column not in _WORDS and cell:
             match = re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", cell)
             if match is None or (int(match[1]) < 1 and column not in _PADDING):
                 letter = f", or its size: -s {cell}=8" if _LETTER.fullmatch(cell) else ""
@@ -208,10 +239,14 @@ def _row(
                     where, f"{title} is {quoted(cell)}; allowed: a positive integer{letter}"
                 )
             numbers[column] = int(match[1])
-    for both in ("window", "map", "places", "stride", "dilation", "padding"):
+    for both in _PAIRS:
         if (value := numbers.pop(both, None)) is not None:
             numbers = {f"{both}_0": value, f"{both}_1": value} | numbers
     for d in "01":
         if f"window_{d}" not in numbers and "inputs" in numbers:
             numbers[f"window_{d}"] = numbers.get("window_0", 1)
-    return LayerRow(where, name, numbers)
+    if each and "inputs" in numbers:
+        channels = numbers["inputs"]
+        outputs = numbers.get("outputs", 1)
+        numbers |= {"groups": channels, "outputs": channels if outputs == 1 else outputs}
+    return LayerRow(where, name, numbers, turned and "inputs" in numbers)

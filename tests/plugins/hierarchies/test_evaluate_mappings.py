@@ -188,6 +188,8 @@ def test_a_mapping_as_timeloop_prints_it_has_the_figures_of_the_tool(tmp_path):
         ("| for K in [0:2)\n", "line 1: a loop is of no level"),
         ("DRAM [ A:1 (1) ]\n| for K in range(2)\n", "line 2: '| for K in range(2)' is no loop"),
         ("DRAM [ A:1 (1) ]\nDRAM [ A:1 (1) ]\n", "line 2: DRAM is there twice"),
+        ("DRAM [ A:1 (1) ]\nBuffer [ A:1\n", "line 2: 'Buffer [ A:1' is no level"),
+        ("DRAM [ A:1 (1) ]\nRF [ ]\n", "has no Buffer; allowed: a mapping onto all of DRAM, B"),
     ],
 )
 def test_a_text_that_is_no_mapping_is_refused(tmp_path, text, told):

@@ -10,8 +10,15 @@ from random import Random
 import pytest
 
 import ithaca
+from ithaca.files.errors import InputError
+from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
+from ithaca.plugins.hierarchies.exports.timeloop.mapper import mapper_files
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
-from ithaca.plugins.hierarchies.formulations.points import load_points, model_of
+from ithaca.plugins.hierarchies.formulations.points import (
+    evaluate_points,
+    load_points,
+    model_of,
+)
 from ithaca.plugins.hierarchies.formulations.statistics_files import Figure, statistics
 from ithaca.plugins.hierarchies.formulations.timeloop import LinkedLanesModel
 from ithaca.workloads.problem_files import read_problem
@@ -168,9 +175,9 @@ def test_words_of_neighbouring_multipliers_are_read_once(tmp_path, seed):
     }
 
 
-def test_older_versions_count_first_fills_of_outputs(folder):
-    """Timeloop of 2020 and 2022: what outputs take first counts as fills; other names, energies in
-    pJ, and a share for a per cent."""
+def of_2020():
+    """The recorded figures as Timeloop of 2020 and 2022 prints them: what outputs take first counts
+    as fills; other names, energies in pJ, and a share for a per cent."""
     older = json.loads(json.dumps(RECORDED))
     # of 12 words of outputs that the buffer holds in each of 2 rounds none come from outside
     older["buffer.Outputs"]["Scalar fills (per-instance)"] = "24"
@@ -181,7 +188,11 @@ def test_older_versions_count_first_fills_of_outputs(folder):
             del older[part][name]
     older["mac"]["Energy-per-op"] = older["mac"].pop("Compute energy")
     older["Summary Stats"] = {"Utilization": "1.00", "Cycles": "36", "MACCs": "144", "mac": "0.25"}
-    Path("s.txt").write_text(printed(older, "pJ/MACC"))
+    return older
+
+
+def test_older_versions_count_first_fills_of_outputs(folder):
+    Path("s.txt").write_text(printed(of_2020(), "pJ/MACC"))
     done = succeed(*COMPARED, "s.txt", "--json")
     document = json.loads(done.stdout)["comparison"]
     assert document["first_fills"]
@@ -190,6 +201,53 @@ def test_older_versions_count_first_fills_of_outputs(folder):
     assert re.search(
         r"none of \d+ figures, first fills of outputs counted as the file does, diff", line
     )
+
+
+def test_until_2021_every_access_cost_as_much_as_the_dearest_action(folder):
+    """Its `topology.cpp` takes the most expensive action of a component for all."""
+    older = of_2020()
+    for level, (price, block) in {"registers": (0.75, 1), "buffer": (12, 4)}.items():
+        for part in (part for part in older if part.startswith(f"{level}.")):
+            own = older[part]
+            words = sum(int(n) for name, n in own.items() if name.startswith("Scalar "))
+            energy = -(-words // block) * price
+            own["Energy (per-instance)"] = f"{energy:.2f} pJ"
+            own["Energy (total)"] = f"{energy * int(own['Utilized instances (max)']):.2f} pJ"
+            own["Energy (per-scalar-access)"] = f"{energy / words:.2f} pJ"
+    Path("s.txt").write_text(printed(older, "pJ/MACC"))
+    done = succeed(*COMPARED, "s.txt", "--json")
+    document = json.loads(done.stdout)["comparison"]
+    assert (document["different"], document["dearest_prices"]) == ([], True)
+    line = succeed(*COMPARED, "s.txt").stdout
+    assert "first fills of outputs and every access at a level's dearest price counted" in line
+
+
+def test_statistics_have_the_mapping_that_they_are_of(tmp_path):
+    """The mapping that the tool draws, and the one that stands level by level in its statistics:
+    one level keeps nothing, but has loops."""
+    machine = ARCHITECTURE.replace("keep: [Inputs]", "keep: [], bypass: [Weights, Inputs, Outputs]")
+    mapped = re.sub(r"keep: \[Inputs, Outputs\], bypass: \[Weights\]", "keep: []", MAPPED)
+    texts = {"p.yaml": PROBLEM, "a.yaml": machine, "m.yaml": mapped}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    nest, read = read_problem(tmp_path / "p.yaml"), read_architecture(tmp_path / "a.yaml")
+    (point,) = load_points(tmp_path / "m.yaml", read, nest)
+    design, figures = point.design, evaluate_points([point])[0]["metrics"]
+    metrics = {name: Fraction(figures[name]) for name in design.vocabulary}
+
+    def files(mapping):
+        return mapper_files(MappedNest(nest, design.architecture, mapping, metrics))
+
+    own, drawn = files(point.mapping), "timeloop-mapper.map.txt"
+    for name, text in own.items():
+        (tmp_path / name).write_text(text)
+        (again,) = load_points(tmp_path / name, read, nest)
+        assert files(again.mapping)[drawn] == own[drawn], name
+        assert evaluate_points([again])[0]["metrics"] == figures
+    text = (tmp_path / "timeloop-mapper.stats.txt").read_text()
+    (tmp_path / "cut.txt").write_text(text.replace("for R in", "for every R in"))
+    with pytest.raises(InputError, match=r"line [0-9]+: 'for every R in.*' is no loop"):
+        load_points(tmp_path / "cut.txt", read, nest)
 
 
 @pytest.mark.parametrize(

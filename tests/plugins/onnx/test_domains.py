@@ -1,5 +1,6 @@
 """ONNX models of other domains, of formats, and files that are none."""
 
+from dataclasses import replace
 from math import prod
 
 import onnx
@@ -8,6 +9,7 @@ from onnx import TensorProto, helper
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network
+from ithaca.workloads.networks.network import OmissionKind
 from tests.command_line import ithaca, succeed
 from tests.plugins.onnx.graphs import Graph, nests, vgg16
 
@@ -448,3 +450,37 @@ def test_bits_beyond_words_are_not_printed_digit_by_digit(tmp_path):
     graph.add("MatMul", wide, graph.weight(8, 3))
     (*_, remark) = find_network(str(saved(graph, tmp_path, domain))).remarks
     assert "rounds tensors, 1 to more than 64 bits" in remark
+
+
+def beginning_with(operator, folder, strides):
+    """The network of a model that begins with an operator and says what it returns."""
+    graph = Graph(image=[1, 4, 9, 9])
+    stem = graph.add(operator, "image", domain="" if operator == "Relu" else "com.example")
+    first = graph.add("Conv", stem, graph.weight(6, 4, 3, 3), pads=[0, 1, 1, 1])
+    second = graph.add("Conv", graph.add("Relu", first), graph.weight(6, 1, 3, 3), group=6)
+    graph.add("Conv", second, graph.weight(5, 6, 2, 2), strides=strides)
+    model = graph.model()
+    shape = model.graph.output[0].type.tensor_type.shape
+    for extent in (1, 5, *((6 - 2) // strides[0] + 1, (7 - 2) // strides[1] + 1)):
+        shape.dim.add().dim_value = extent
+    path = folder / f"{operator}.onnx"
+    path.write_bytes(model.SerializeToString())
+    return find_network(str(path))
+
+
+def test_shapes_before_what_a_model_returns_follow_from_it(tmp_path):
+    """Nobody knows what an operator makes, but what follows says so."""
+    known, unknown = (beginning_with(each, tmp_path, [1, 1]) for each in ("Relu", "Strange"))
+    assert nests(unknown) == nests(known)
+    assert len(known.layers) == 3
+    (left_out,) = unknown.omissions(OmissionKind.UNSUPPORTED)
+    assert left_out.operator == "com.example.Strange"
+
+
+def test_maps_of_several_sizes_before_strides_stay_unknown(tmp_path):
+    """With steps of 2 one row more or less comes to the same rows, but not for who made them."""
+    known, unknown = (beginning_with(each, tmp_path, [2, 3]) for each in ("Relu", "Strange"))
+    assert nests(unknown) == nests(replace(known, layers=known.layers[2:]))
+    _, *left_out = unknown.omissions(OmissionKind.UNSUPPORTED)
+    assert [each.operator for each in left_out] == ["Conv", "Conv"]
+    assert all("is unknown" in each.reason for each in left_out)

@@ -7,6 +7,7 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.workloads.networks.find import find_network, is_network
+from ithaca.workloads.networks.network import OmissionKind
 from tests.command_line import ithaca, succeed
 from tests.layer_tables import EQUATIONS, MAESTRO, PRODUCTS, TOPOLOGY
 
@@ -73,6 +74,8 @@ def test_a_topology_of_scale_sim(tmp_path):
         ("Layer;C;K;P;Q;R;S", "a;4;8;7;7;3;3", ""),
         ("layer,in_channels,out_channels,H,W,kh,kw,stride_h,padding", "a,4,8,9,9,3,3,2,0", " sr2"),
         ("name,C,K,H,W,R,S", '"a",4,8,9.0,9,3,3\n\n,,\n', ""),
+        ("# by hand\nsep=;\nname;C;K;H;W;kernel;stride", "# none\na;4;8;9;9;3x3;(2, 1)", " sr2"),
+        ("name,type,nif,nof,ofm_h,ofm_w,kernel", 'a,Conv2d,4,8,7,7,"[3, 3]"', ""),
     ],
 )
 def test_headers_of_many_kinds(tmp_path, header, row, sizes):
@@ -97,6 +100,32 @@ def test_products_are_what_they_are_however_they_are_written(tmp_path):
 def test_columns_that_are_not_read_are_named(tmp_path):
     read = network(tmp_path, "name,C,K,P,Q,R,S,colour\na,4,8,7,7,3,3,red\n")
     assert read.remarks[1] == f"{tmp_path / 'layers.csv'}: not read: column 'colour'"
+
+
+def test_kinds_of_rows_count(tmp_path):
+    """A filter for each channel, a product, a transposed convolution, and what does not multiply."""
+    header = "name,type,C,K,H,W,R,S,stride,padding"
+    rows = ["d,DepthwiseConv,8,1,9,9,3,3,1,0", "e,dw-conv,8,16,9,9,3,3,1,0"]
+    rows += [
+        "p,MaxPool,8,8,9,9,2,2,2,0",
+        "f,FC,32,10,1,1,1,1,1,0",
+        "m,aten::addmm,32,10,1,1,1,1,1,0",
+    ]
+    read = network(tmp_path, "\n".join([header, *rows, "t,deconv,4,2,8,8,2,2,2,0"]) + "\n")
+    each = windows(9, 3, 1) ** 2 * 9
+    assert read.operations == 24 * each + 2 * 32 * 10 + 2 * 4 * 64 * 4
+    (pool,) = read.unsupported
+    assert (pool.operator, pool.kind, pool.sources) == ("MaxPool", OmissionKind.ELEMENTWISE, ("p",))
+
+
+def test_layers_of_maestro_of_other_types_are_listed(tmp_path):
+    text = MAESTRO.replace("Network", "Layer l { Type: LSTM Dimensions { Z: 4 } } Network", 1)
+    read = network(tmp_path, text, "net.m")
+    assert counts(read) == counts(network(tmp_path, MAESTRO, "plain.m"))
+    (left_out,) = read.unsupported
+    assert "Type is 'LSTM'; allowed: CONV, DSCONV" in left_out.reason
+    output = "Layer a { Type: CONV Dimensions { K 2, C 4, R 3, S 3, Y' 5, X' 6 } }"
+    assert network(tmp_path, output, "o.m").operations == 2 * 4 * 9 * 5 * 6
 
 
 def test_a_network_of_maestro(tmp_path):
@@ -139,6 +168,8 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
         ("a.csv", "Layer, M, N, K,\n", "it has no rows"),
         ("a.csv", "name,C,K,H,W,R,S\na,4,8,9,9,10,3\n", "window of 10 elements does not fit"),
         ("a.csv", "name,C,K,R,S\na,4,8,3,3\n", "map_0 is missing"),
+        ("a.csv", "C,K,P,Q,R,S,Cin\n", "columns 'C' and 'Cin' for one number; allowed: one of"),
+        ("a.csv", "name,type,C,K,P,Q\na,Pool,4,8,7,7\n", "no row can be a layer: it has no"),
         ("a.m", "Constant T 4;", "has no Layer"),
         ("a.m", "Layer a { Type: FC Dimensions { K: 4 } }", "line 1: Type is 'FC'; allowed: CONV"),
         ("a.m", "Layer a { Type: CONV Dimensions { Z: 4 } }", "dimension 'Z' is unknown"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import rounded
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import statistics_text
+from ithaca.plugins.hierarchies.formulations.mapping import Mapping
+from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
 from ithaca.plugins.hierarchies.formulations.points import SpatialPoint, model_of
 from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
@@ -29,8 +31,47 @@ from ithaca.plugins.hierarchies.formulations.timeloop import (
 )
 from ithaca.results.view import Block, tabled
 
-#: Counts that a file may be of.
-KINDS = (TimeloopModel, FirstFillsModel, LinkedLanesModel)
+
+@dataclass(frozen=True)
+class Manner:
+    """A way in which versions of the tool count."""
+
+    kind: type[TimeloopModel] = TimeloopModel
+    """The model of its counts."""
+    dearest: bool = False
+    """Whether every access costs as much as a level's dearest action."""
+
+    @property
+    def words(self) -> str:
+        """What is counted otherwise than by the edition; empty of the edition's own counts."""
+        own = {
+            FirstFillsModel: "first fills of outputs",
+            LinkedLanesModel: "words of neighbouring multipliers",
+        }.get(self.kind, "")
+        prices = "every access at a level's dearest price" * self.dearest
+        return " and ".join(filter(None, (own, prices)))
+
+    def priced(self, design: MappingSpace) -> MappingSpace:
+        """A design with the prices of this manner."""
+        if not self.dearest:
+            return design
+        levels = tuple(
+            replace(level, **dict.fromkeys(_PRICES, max(level.prices.values())))
+            for level in design.architecture.levels
+        )
+        return replace(design, architecture=replace(design.architecture, levels=levels))
+
+
+#: Energies of a level's accesses.
+_PRICES = ("read_energy", "write_energy", "update_energy")
+
+#: Manners that a file may be of: of today, of 2022, unless told not to link lanes, and until 2021.
+MANNERS = (
+    Manner(),
+    Manner(FirstFillsModel),
+    Manner(LinkedLanesModel),
+    Manner(FirstFillsModel, dearest=True),
+)
 
 #: Rows that are printed of figures that differ; documents have all of them.
 PRINTED = 20
@@ -48,11 +89,8 @@ class Comparison:
     """Part, field and both figures, own ones first, of those that differ."""
     absent: tuple[str, ...]
     """Fields of the file that are not counted here."""
-    first_fills: bool = False
-    """Whether outputs take fills for the first time, as versions of the tool until 2022 count."""
-    neighbours: bool = False
-    """Whether multipliers take words from their neighbours, as the tool counts unless told not
-    to."""
+    manner: Manner = MANNERS[0]
+    """How the file counts."""
 
     @property
     def failure(self) -> str:
@@ -62,10 +100,8 @@ class Comparison:
     @property
     def summary(self) -> str:
         """The number of figures that differ, of those that both have, in words."""
-        own = "first fills of outputs" if self.first_fills else "words of neighbouring multipliers"
-        as_there = (
-            f", {own} counted as the file does," if self.first_fills or self.neighbours else ""
-        )
+        own = self.manner.words
+        as_there = f", {own} counted as the file does," if own else ""
         return f"{len(self.different) or 'none'} of {self.both} figures{as_there}"
 
     @property
@@ -93,8 +129,9 @@ class Comparison:
         return {
             "file": self.file,
             "figures": self.both,
-            "first_fills": self.first_fills,
-            "neighbours": self.neighbours,
+            "first_fills": self.manner.kind is FirstFillsModel,
+            "neighbours": self.manner.kind is LinkedLanesModel,
+            "dearest_prices": self.manner.dearest,
             "different": [
                 {"part": part, "figure": field, "here": str(own), "file": str(other)}
                 for part, field, own, other in self.different
@@ -104,8 +141,8 @@ class Comparison:
 
 
 def compared(point: SpatialPoint, path: Path) -> Comparison:
-    """A mapping compared with a file of statistics: by the edition's counts, those of older
-    versions, or those with words of neighbours, whichever differ less.
+    """A mapping compared with a file of statistics: in the manner in which the fewest figures
+    differ.
 
     Raises `InputError` if the file is no statistics, or of other levels.
     """
@@ -117,17 +154,20 @@ def compared(point: SpatialPoint, path: Path) -> Comparison:
             f"{path} is of another machine: it has {', '.join(others)}; allowed: statistics of "
             f"{', '.join(known)}"
         )
-    return min(
-        (_compared(point, path, theirs, kind) for kind in KINDS),
-        key=lambda each: len(each.different),
-    )
+    tried = []
+    for manner in MANNERS:
+        tried.append(_compared(point, path, theirs, manner))
+        if not tried[-1].different:
+            break
+    return min(tried, key=lambda each: len(each.different))
 
 
-def _metrics(point: SpatialPoint, kind: type[TimeloopModel]) -> dict[str, Fraction]:
+def _metrics(
+    design: MappingSpace, mapping: Mapping, kind: type[TimeloopModel]
+) -> dict[str, Fraction]:
     """The metrics of a mapping by name, by one kind of model; of sparse tensors by theirs."""
-    design, mapping = point.design, point.mapping
     sparse = isinstance(design.architecture.sparsity, Sparsity)
-    model = SparseModel(design, mapping) if sparse else model_of(design, [mapping], kind)
+    model = SparseModel(design, mapping, kind) if sparse else model_of(design, [mapping], kind)
     figures = {name: model.metric(name) for name in design.vocabulary}
     return {
         name: own if isinstance(own, Fraction) else Fraction(*next(iter(own.entries(1))))
@@ -135,11 +175,10 @@ def _metrics(point: SpatialPoint, kind: type[TimeloopModel]) -> dict[str, Fracti
     }
 
 
-def _compared(
-    point: SpatialPoint, path: Path, theirs: Statistics, kind: type[TimeloopModel]
-) -> Comparison:
-    design = point.design
-    mapped = MappedNest(design.nest, design.architecture, point.mapping, _metrics(point, kind))
+def _compared(point: SpatialPoint, path: Path, theirs: Statistics, manner: Manner) -> Comparison:
+    design = manner.priced(point.design)
+    metrics = _metrics(design, point.mapping, manner.kind)
+    mapped = MappedNest(design.nest, design.architecture, point.mapping, metrics)
     ours = statistics(statistics_text(mapped))
     both = [place for place in ours if place in theirs]
     return Comparison(
@@ -151,8 +190,7 @@ def _compared(
             if not ours[place].equals(theirs[place])
         ),
         tuple(dict.fromkeys(field for part, field in theirs if (part, field) not in ours)),
-        kind is FirstFillsModel,
-        kind is LinkedLanesModel,
+        manner,
     )
 
 

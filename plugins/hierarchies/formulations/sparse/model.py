@@ -45,12 +45,26 @@ class SparseModel(TimeloopModel):
 
     Raises `UnsuitedError` if its loops do not suit the formats, and `InputError` if something is
     not modelled.
+
+    Parameters
+    ----------
+    design : MappingSpace
+        The design.
+    mapping : Mapping
+        The mapping.
+    kind : type, optional
+        The model of the same tensors without zeros.
     """
 
-    def __init__(self, design: MappingSpace, mapping: LoopMapping) -> None:
+    def __init__(
+        self,
+        design: MappingSpace,
+        mapping: LoopMapping,
+        kind: type[TimeloopModel] = TimeloopModel,
+    ) -> None:
         nest, sparsity = design.nest, design.architecture.sparsity
         check_modelled(nest, design.architecture)
-        self._dense = _dense_model(design, mapping)
+        self._dense = _dense_model(design, mapping, kind)
         super().__init__(design.architecture, nest, self._dense._mapping)
         assert isinstance(sparsity, Sparsity)  # as callers ask
         assert not isinstance(nest.densities, str)
@@ -350,7 +364,9 @@ def check_modelled(nest: LoopNest, architecture: Architecture) -> None:
                     )
 
 
-def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
+def _dense_model(
+    design: MappingSpace, mapping: LoopMapping, kind: type[TimeloopModel]
+) -> TimeloopModel:
     """The model of the same mapping of dense tensors."""
     levels = design.architecture.levels
     if mapping.remainders:
@@ -372,7 +388,7 @@ def _dense_model(design: MappingSpace, mapping: LoopMapping) -> TimeloopModel:
         for level in levels
     )
     numbers = design.numbers_of(FRACTION, factor, inside, keeps, most)
-    return TimeloopModel(design.architecture, design.nest, numbers)
+    return kind(design.architecture, design.nest, numbers)
 
 
 def _rounded(share: float) -> float:

@@ -362,9 +362,23 @@ ERT:
 """
 
 
-def test_an_access_is_a_read_and_a_write(tmp_path):
+#: The same in version 0.2 of energy tables.
+ACCESSED_2 = (
+    ACCESSED.partition("ERT:")[0]
+    + """ERT:
+  version: 0.2
+  tables:
+    top.DRAM: {read: [{arguments: {address_delta: 0}, energy: 90}, {energy: 100}], write: 100}
+    top.reg: {access: {energy: 2}}
+    top.mac: {compute: 3}
+"""
+)
+
+
+@pytest.mark.parametrize("text", [ACCESSED, ACCESSED_2])
+def test_an_access_is_a_read_and_a_write(tmp_path, text):
     """Energies of accesses counted by hand: a product of 2 × 2 matrices, Z alone in registers."""
-    (tmp_path / "arch.yaml").write_text(ACCESSED)
+    (tmp_path / "arch.yaml").write_text(text)
     row = {"T:DRAM.factors": "k=2", "T:reg.factors": "i=2 j=2", "K:reg": "C", "K:DRAM": "A B C"}
     options = {"points": [row], "arch": tmp_path / "arch.yaml"}
     nest = ithaca.nest("C[i,j] += A[i,k] * B[k,j]", i=2, j=2, k=2)
