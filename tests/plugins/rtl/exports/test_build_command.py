@@ -191,7 +191,7 @@ def test_nothing_is_synthesized_where_no_yosys_is(hardware, monkeypatch):
 def test_bad_folders_are_refused_in_one_line(hardware, tmp_path):
     for folder, reason in (
         (tmp_path / "nowhere", "nowhere: no such folder; allowed: one that"),
-        (tmp_path, "expected.json: no such file"),
+        (tmp_path, "no exported hardware; allowed: what ithaca export --to rtl wrote"),
     ):
         with pytest.raises(InputError, match=reason):
             ithaca.build(folder)
