@@ -153,12 +153,6 @@ def codesign(
     | Mapping[Any, float | str]
     | None = None,
     *,
-    workload: str
-    | LoopNest
-    | Network
-    | Sequence[str | LoopNest | Network]
-    | Mapping[Any, float | str]
-    | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     layers: Sequence[str] | None = None,
     objective: str | None = None,
@@ -169,8 +163,8 @@ def codesign(
     divisors_only: bool = False,
     fuse: bool = False,
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
-    method: str = "proof",
-    trials: int | None = None,
+    method: str = "exact",
+    samples: int | None = None,
     time_limit: float | None = None,
     threads: int = 1,
     gap: float = 0,
@@ -239,7 +233,7 @@ def export(
     time_limit: float | None = None,
     target: str | None = None,
     accumulator: int | None = None,
-    memory: str | None = None,
+    interface: str | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> Wrote:
     """Export the best configuration of a result for another tool, or those of a network's layers,
@@ -250,7 +244,7 @@ def grid(
     *,
     layer: str | None = None,
     around: int | str | None = None,
-    loops: str | Sequence[str] | None = None,
+    along: str | Sequence[str] | None = None,
     free_packs: bool = False,
     time_limit: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
@@ -279,7 +273,6 @@ def load(
 def map(
     workload: str | PathLike[str] | LoopNest | None = None,
     *,
-    problem: str | PathLike[str] | LoopNest | None = None,
     problems: str | PathLike[str] | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
@@ -316,8 +309,8 @@ def map(
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:
-    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
-    prove it."""
+    """Find the best mapping of a workload, or of every layer of a file, onto a memory hierarchy,
+    and prove it."""
 
 def match(
     workload: str | PathLike[str] | LoopNest,
@@ -359,7 +352,7 @@ def model(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -430,7 +423,7 @@ def network(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -485,7 +478,7 @@ def pareto(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -550,7 +543,7 @@ def programs(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -613,6 +606,7 @@ def seed(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -677,7 +671,7 @@ def solve(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",
@@ -792,7 +786,7 @@ def whatif(
     double_buffer: str | Sequence[str] | None = None,
     regime: str | None = None,
     sums: str | None = None,
-    target: str | None = None,
+    compiler: str | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
     constraints: str | Path | None = None,
     bypass: str = "fixed",

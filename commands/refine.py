@@ -24,7 +24,7 @@ def refine(
     *,
     plot: Annotated[
         Path | None,
-        Option("--plot", help="Incumbent over samples from the seed, as .png, .svg, .pdf, .html."),
+        Option("--plot", help="Plot the best value by sample to .png, .svg, .pdf or .html."),
         Written(check_plot),
     ] = None,
     grid: Annotated[

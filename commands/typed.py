@@ -156,7 +156,7 @@ def _metavar(option: Declared) -> str:
         return option.name.upper()
     kind = get_args(option.hint)[0]
     if _is_path(option.hint):
-        return "PATH"
+        return "FILE"
     numbers = {int, float} & {kind, *get_args(kind)}
     return "N" if numbers else METAVARS.get(option.name, option.name.upper())
 

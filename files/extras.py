@@ -55,7 +55,8 @@ def lacking(error: ModuleNotFoundError) -> InputError | ModuleNotFoundError:
     extra = extra_of(module)
     if not extra:
         return error
-    return InputError(f'this needs the package {module}: pip install "ithaca[{extra}]"')
+    package = _PACKAGES.get(module, module)
+    return InputError(f'this needs the package {package}: pip install "ithaca[{extra}]"')
 
 
 def naming_extras(function: Callable[P, T]) -> Callable[P, T]:

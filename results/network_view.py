@@ -123,7 +123,7 @@ def proven_fact(result: NetworkResult, effort: str) -> Fact:
     known."""
     missing = [each.count for each in result.network.unsupported if each.kind.multiplies]
     others = f", {counted(sum(missing), 'more operator')} not counted" if missing else ""
-    proven = f"{result.proven} of {len(result.layers)} layers{others}"
+    proven = f"{result.proven} of {counted(len(result.layers), 'layer')}{others}"
     return Fact("proven", f"{proven}{effort and f'; {effort}'}")
 
 

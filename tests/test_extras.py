@@ -48,16 +48,16 @@ import ithaca, ithaca.cli
 ended = []
 for words in json.loads(sys.argv[2]):
     sys.argv = ["ithaca", *words]
-    stream = io.StringIO()
-    with contextlib.redirect_stderr(stream):
+    stream, out = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(stream), contextlib.redirect_stdout(out):
         try:
             ithaca.cli.main()
         except SystemExit as end:
-            ended.append((end.code, stream.getvalue()))
+            ended.append((end.code, stream.getvalue(), out.getvalue()))
 try:
     ithaca.load("result.json").to_dataframe()
 except ithaca.InputError as error:
-    ended.append((2, "ithaca: " + str(error)))
+    ended.append((2, "ithaca: " + str(error), ""))
 print("\\n" + json.dumps(ended))
 """
 
@@ -84,6 +84,7 @@ RUNS = {
     "solve mm -s i=8,j=6,k=8 --dataflow i,j -o result.nc": "data",
     "whatif mm -s j=6,k=8 --vary i=4,8 --dataflow i --plot study.png": "charts",
     "network net.onnx": "onnx",
+    "refine result.json --samples 50 --plot course.svg": "charts",
     "simulate result.json": "simulate",
     "serve --mcp": "mcp",
     "solve mm -s i=8,j=6,k=8 --dataflow i --scheduler local": "scale",
@@ -104,12 +105,13 @@ def test_the_core_needs_no_extra_and_names_the_one_that_is_missing(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     ended = json.loads(done.stdout.splitlines()[-1])
-    for (line, extra), (status, said) in zip(
+    for (line, extra), (status, said, printed) in zip(
         {**RUNS, "Python": "data"}.items(), ended, strict=True
     ):
         if extra:
             named = f'pip install "ithaca[{extra}]"'
             assert (status, said.count("\n") <= 1, named in said) == (2, True, True), (line, said)
+            assert printed == "", line  # refused before anything is computed
         else:
             assert status == 0, (line, said)
 

@@ -34,11 +34,11 @@ def paths():
 #: What each command needs besides.
 NEEDS = {
     "solve": SOLVE[1:],
-    "map": ("--arch", "simple", "--problem", "mm"),
+    "map": ("--arch", "simple", "mm"),
     "match": ("mm", "-s", "i=4,j=4,k=4"),
     "timeloop-mapper": ("mapper.yaml",),
     "network": NETWORK[1:],
-    "codesign": ("hasco-gemm", "--workload", "mm", "-s", "i=4,j=4,k=4"),
+    "codesign": ("hasco-gemm", "mm", "-s", "i=4,j=4,k=4"),
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),
@@ -77,6 +77,21 @@ def test_empty_paths_are_refused(command, option, result):
         == f"ithaca: {option or argument} is empty; allowed: the name of a file or folder\n"
     )
     assert sorted(result.parent.iterdir()) == before
+
+
+def test_a_word_has_one_meaning_on_the_whole_command_line():
+    """Each option has one spelling and one keyword, and takes a value everywhere or nowhere."""
+    options = [
+        (word.opts[-1], word.name, word.is_flag, len([o for o in word.opts if o.startswith("--")]))
+        for name in COMMANDS
+        if name != "list"
+        for word in load(name).params
+        if word.opts[-1].startswith("--")
+    ]
+    assert {spellings for *_, spellings in options} == {1}
+    known = {(option, keyword, flag) for option, keyword, flag, _ in options}
+    assert len(known) == len({option for option, *_ in known}) > 90
+    assert len(known) == len({keyword for _, keyword, _ in known})
 
 
 def test_paths_of_all_kinds_are_among_them():

@@ -44,17 +44,17 @@ solve mm -s i=16,j=16,k=16 --dataflow k --edition odyssey --divisors-only
 solve mm -s i=8,j=8,k=8 --limit dsp=2 --dtype fp32 -o none.json
 solve conv2d -s o=16,r=8,c=8,i=8,s=2 --dtype int8 --platform zcu102 --dataflow o,r
 solve 'C[i,j] += A[i,k] * B[k,j]' -s i=32,j=32,k=32 --objective energy
-solve mm -s i=32,j=32,k=32 --for autosa -o autosa.json
+solve mm -s i=32,j=32,k=32 --compiler autosa -o autosa.json
 solve mm -s i=0
 solve mm -s x=4
 solve mm --platform nowhere
 solve mmm
-map --arch simple --problem mm -s i=4,j=4,k=4 -o mapped.json
-map --arch simple --problem mm -s i=4,j=4,k=4 --json
-map --arch eyeriss --problem conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only --objective edp
-map --arch dmazerunner-256 --edition dmazerunner --problem conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only
-map --arch simple --problem mm -s i=4,j=4,k=4 --bypass free --objective energy
-map --arch nowhere --problem mm
+map --arch simple mm -s i=4,j=4,k=4 -o mapped.json
+map --arch simple mm -s i=4,j=4,k=4 --json
+map --arch eyeriss conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only --objective edp
+map --arch dmazerunner-256 --edition dmazerunner conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only
+map --arch simple mm -s i=4,j=4,k=4 --bypass free --objective energy
+map --arch nowhere mm
 network vgg16 --layers fc8 --dataflow i,j -o vgg16.json
 network 2.yaml --dtype fp16 --dataflow r,c --limit dsp=72,bram18k=40 --json
 network 2.yaml --dtype fp16 --dataflow r,c --mode shared-array --limit dsp=72,bram18k=40 -o shared.json
@@ -98,13 +98,13 @@ export mm.json --to scalesim -o mm-scalesim
 export mapped.json --to timeloop -o mapped-timeloop
 export vgg16.json --to autosa -o vgg16-autosa
 export none.json --to autosa -o none-autosa
-seed mm.json --for optuna -o seeds.json
-seed mm.json --for csv --count 20 -o seeds.csv
+seed mm.json --to optuna -o seeds.json
+seed mm.json --to csv --count 20 -o seeds.csv
 refine mm.json --samples 1000 -o refined.json
-codesign hasco-gemm --workload mm -s i=1024,j=1024,k=1024 -o codesign.json
+codesign hasco-gemm mm -s i=1024,j=1024,k=1024 -o codesign.json
 verify codesign.json
 explain codesign.json
-codesign nowhere --workload mm
+codesign nowhere mm
 list workloads
 list networks
 list platforms

@@ -38,7 +38,7 @@ def network(
         Argument(
             metavar="NAME|FILE",
             help="A network that comes with Ithaca, or a file: "
-            f"{network_files()}. One machine runs several, each as NAME@PHASE,SIZE=N:RUNS or less.",
+            f"{network_files()}. Several share one machine, each as NAME or NAME@PHASE,SIZE=N:RUNS.",
         ),
         REPEATED,
     ],

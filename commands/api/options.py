@@ -169,7 +169,7 @@ class SearchOptions(Effort):
     ] = 0
     seed: Annotated[
         int,
-        Option("--seed", metavar="N", help="Seed of randomised methods."),
+        Option("--seed", metavar="N", help="Seed of the random numbers."),
     ] = 0
 
     @property

@@ -43,7 +43,7 @@ def refine(
         Option(
             "--shares",
             metavar="NAME=SHARE,...",
-            help="Shares of evolution. Default: "
+            help="How often each variation makes a new configuration. Default: "
             f"{', '.join(f'{name}={getattr(PUBLISHED, name)}' for name in NAMES)}.",
         ),
         REPEATED,

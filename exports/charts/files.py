@@ -9,6 +9,7 @@ from ithaca.exports.charts.chart import Chart
 from ithaca.exports.charts.page import chart_page
 from ithaca.exports.charts.rendering import Plot, pdf, png, svg
 from ithaca.files.errors import InputError
+from ithaca.files.extras import check_installed
 from ithaca.files.writing import check_writable, whole_file
 
 #: What draws a chart, by the endings of files.
@@ -28,6 +29,7 @@ def check_plot(path: Path) -> None:
             f"ends in {', '.join(KINDS)}"
         )
     check_writable(path)
+    check_installed("vl_convert")
 
 
 def save_plot(chart: Chart, path: str | Path | None) -> Plot:

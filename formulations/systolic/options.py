@@ -222,13 +222,14 @@ class ArrayOptions:
             "last.",
         ),
     ] = None
-    target: Annotated[
+    compiler: Annotated[
         str | None,
         Option(
-            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
+            "--compiler",
+            metavar="COMPILER",
+            help="Consider only what this compiler builds: autosa.",
         ),
     ] = None
-    """The compiler that answers are for."""
 
 
 KIND = QuestionKind(

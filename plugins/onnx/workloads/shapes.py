@@ -89,9 +89,10 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     A symbolic dimension without a name is called ``input[position]``; one that inputs only have
     first is a batch, and 1 unless ``sizes`` says otherwise.
     """
+    content = read_bytes(path, MAX_BYTES)
     from onnx import inliner
 
-    model = _parse(path)
+    model = _parse(path, content)
     try:
         remarks = (*_import_domains(model), *widths.remarks(model.graph))
         formats = widths.factor_formats(model.graph)
@@ -119,12 +120,12 @@ def read_model(path: Path, sizes: Mapping[str, int]) -> Model:
     return Model(nodes, shapes, symbols, parameters, reads, formats, remarks)
 
 
-def _parse(path: Path) -> ModelProto:
+def _parse(path: Path, content: bytes) -> ModelProto:
     from google.protobuf.message import DecodeError
     from onnx import ModelProto
 
     try:
-        model: ModelProto = ModelProto.FromString(read_bytes(path, MAX_BYTES))
+        model: ModelProto = ModelProto.FromString(content)
     except DecodeError:
         raise refuse(
             path, "is no ONNX model, or not all of one; allowed: a file as exporters write it"

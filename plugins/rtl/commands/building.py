@@ -326,6 +326,10 @@ def _stated(folder: Path) -> dict[str, HardwareDocument]:
             f"{folder}: no such folder; allowed: one that ithaca export --to rtl wrote"
         )
     where = folder / "expected.json"
+    if not (folder / "bench.sv").is_file():
+        raise InputError(
+            f"{folder}: no exported hardware; allowed: what ithaca export --to rtl wrote"
+        )
     document = validated(ExpectedDocument, parse_json(read_text(where, MAX_BYTES), where), where)
     layers = document.layers or ({} if document.rtl is None else {"": document.rtl})
     if not layers:
@@ -356,7 +360,7 @@ def _with_memory(
     if words and stated.memory is None:
         raise InputError(
             f"--memory does not go with {folder}, whose tensors are streams; allowed: what "
-            "ithaca export --memory axi4 wrote"
+            "ithaca export --interface axi4 wrote"
         )
     if stated.memory is None or {**stated.memory, **words} == stated.memory:
         return stated

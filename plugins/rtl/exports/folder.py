@@ -39,20 +39,24 @@ from ithaca.plugins.rtl.exports.templates import template
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 
-#: What memory is reached by: a stream per tensor, or an AXI4 master.
+#: How tensors come: by a stream per tensor, or an AXI4 master.
 STREAM = "stream"
-MEMORIES = (STREAM, "axi4")
+INTERFACES = (STREAM, "axi4")
 
 #: Operations of a nest up to which the result of random tensors is computed: some seconds, of
 #: floating point half a minute.
 MOST_OPERATIONS = 2**31
 
 
-def library(memory: str = STREAM) -> dict[str, str]:
+def library(interface: str = STREAM) -> dict[str, str]:
     """The fixed modules, by their paths in the folder."""
     return {
         f"{folder}/{path.name}": path.read_text(encoding="utf-8")
-        for folder in ("library", "bench", *((memory, "dram", "board") if memory != STREAM else ()))
+        for folder in (
+            "library",
+            "bench",
+            *((interface, "dram", "board") if interface != STREAM else ()),
+        )
         for path in sorted(
             files("ithaca.plugins.rtl.exports").joinpath(folder).iterdir(),
             key=lambda each: each.name,
@@ -162,7 +166,7 @@ def _as_built(configuration: ArrayConfiguration, sum_bits: int | None) -> Hardwa
 
 
 def _written_files(
-    layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, memory: str
+    layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, interface: str
 ) -> Mapping[str, str]:
     """The files of an array that runs layers, by their names, one after the other; one alone has
     none. Raises `InputError` if something keeps several from one array."""
@@ -171,10 +175,10 @@ def _written_files(
         for name, chosen in layers.items()
     }
     runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
-    return _files(runs, known, memory, again=False)
+    return _files(runs, known, interface, again=False)
 
 
-def written_again(known: Mapping[str, Recorded], memory: str) -> Mapping[str, str]:
+def written_again(known: Mapping[str, Recorded], interface: str) -> Mapping[str, str]:
     """The files of hardware, from its record. Raises `InputError` if there is no such hardware."""
     runs = {}
     for name, layer in known.items():
@@ -182,13 +186,13 @@ def written_again(known: Mapping[str, Recorded], memory: str) -> Mapping[str, st
         if reasons := _obstacles(layer.configuration):
             raise InputError(f"{name and f'{name}: '}{'; '.join(reasons)}")
         runs[name] = _as_built(layer.configuration, None)
-    return _files(runs, known, parse_choice("memory", memory, MEMORIES), again=True)
+    return _files(runs, known, parse_choice("interface", interface, INTERFACES), again=True)
 
 
 def _files(
-    runs: Mapping[str, Hardware], known: Mapping[str, Recorded], memory: str, *, again: bool
+    runs: Mapping[str, Hardware], known: Mapping[str, Recorded], interface: str, *, again: bool
 ) -> Mapping[str, str]:
-    hardware, streams = next(iter(runs.values())), memory == STREAM
+    hardware, streams = next(iter(runs.values())), interface == STREAM
     timing = IDEAL if streams else memory_timing(hardware.configuration)
     stated = {
         name: expected(own, timing, proven=known[name].proven, known=known[name] if again else None)
@@ -199,7 +203,7 @@ def _files(
         reasons = [*disagreements(runs)]
         reasons += [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
         if not streams:
-            reasons = [f"with --memory {memory} masters read the tensors of one layer"]
+            reasons = [f"with --interface {interface} masters read the tensors of one layer"]
         if reasons:
             raise InputError("; ".join(reasons))
         hardware = Hardware(hardware.configuration, tuple(runs.values()))
@@ -216,7 +220,7 @@ def _files(
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
         "README.md": _readme(hardware, stated, memory=not streams),
-        RECORD: record_text(record, memory),
+        RECORD: record_text(record, interface),
     }
     if streams:
         files["bench.sv"] = bench_text(hardware, limits, [*runs])
@@ -227,13 +231,16 @@ def _files(
             files |= vectors(own, name, padding=streams)
     if shared:
         files |= register_files(hardware, [*runs])
-    return {**files, **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, memory)}
+    return {
+        **files,
+        **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, interface),
+    }
 
 
-def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[str, str]:
+def fixed_files(document: Mapping[str, Any], interface: str = STREAM) -> Mapping[str, str]:
     """The files of every folder: the library, the scripts that run and synthesize the array, and
     the document of expected results."""
-    fixed = library(memory)
+    fixed = library(interface)
     return {
         **fixed,
         "simulate.sh": template("simulate.sh.txt"),
@@ -241,7 +248,7 @@ def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[st
             "synthesize.ys.txt",
             library=" ".join(path for path in fixed if path.startswith("library/")),
         ),
-        "synthesize.tcl": template("synthesize.tcl.txt", masters=int(memory != STREAM)),
+        "synthesize.tcl": template("synthesize.tcl.txt", masters=int(interface != STREAM)),
         "expected.json": document_text({"schema": SCHEMA, **document}),
     }
 
@@ -294,12 +301,12 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
     return reasons or tuple(obstacles(chosen))
 
 
-def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
-    """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
-    files = partial(_written_files, sum_bits=sum_bits, memory=memory)
+def rtl_tool(sum_bits: int | None = None, interface: str = STREAM) -> Tool:
+    """The exporter for sums of so many bits (default: the result's), and one of `INTERFACES`."""
+    files = partial(_written_files, sum_bits=sum_bits, interface=interface)
 
     def chosen(options: Mapping[str, Any]) -> Tool:
-        stream = parse_choice("--memory", options["memory"] or memory, MEMORIES)
+        stream = parse_choice("--interface", options["interface"] or interface, INTERFACES)
         return rtl_tool(options["accumulator"], stream)
 
     return Tool(
@@ -310,7 +317,7 @@ def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
         shared=files,
-        options=("accumulator", "memory"),
+        options=("accumulator", "interface"),
         with_options=chosen,
         remark=remark,
         record=RECORD,

@@ -70,7 +70,7 @@ def test_a_total_says_how_much_is_counted(part):
     assert "(optimal of the 25.0 % counted)" in text
     assert f"25.0 % of the multiply-accumulates: {COUNTED} of {COUNTED + LEFT_OUT:,}" in text
     assert f"DeformConv × 1, {LEFT_OUT:,} multiply-accumulates" in text
-    assert "proven     1 of 1 layers, 1 more operator not counted" in text
+    assert "proven     1 of 1 layer, 1 more operator not counted" in text
 
 
 def test_a_document_is_not_complete(part):

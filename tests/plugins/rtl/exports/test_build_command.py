@@ -191,7 +191,7 @@ def test_nothing_is_synthesized_where_no_yosys_is(hardware, monkeypatch):
 def test_bad_folders_are_refused_in_one_line(hardware, tmp_path):
     for folder, reason in (
         (tmp_path / "nowhere", "nowhere: no such folder; allowed: one that"),
-        (tmp_path, "expected.json: no such file"),
+        (tmp_path, "no exported hardware; allowed: what ithaca export --to rtl wrote"),
     ):
         with pytest.raises(InputError, match=reason):
             ithaca.build(folder)
@@ -254,8 +254,8 @@ def test_other_targets_and_widths_are_refused(tmp_path):
     assert not command("solve", "mm", *words, "-o", result).returncode
     for options, said in (
         (("autosa", "--accumulator", "16"), "--accumulator does not go with --to autosa"),
-        (("autosa", "--memory", "axi4"), "--memory does not go with --to autosa"),
-        (("rtl", "--memory", "axi"), "--memory is 'axi'; allowed: stream, axi4"),
+        (("autosa", "--interface", "axi4"), "--interface does not go with --to autosa"),
+        (("rtl", "--interface", "axi"), "--interface is 'axi'; allowed: stream, axi4"),
         (("rtl", "--accumulator", "8"), "--accumulator of int8 is '8'; allowed: 16, 32"),
     ):
         done = command("export", result, "-o", tmp_path / "out", "--to", *options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Target(Enum):
+class Compiler(Enum):
     """A compiler that configurations are meant for."""
 
     AUTOSA = "autosa"
@@ -13,5 +13,5 @@ class Target(Enum):
 
     @property
     def title(self) -> str:
-        """The target's name as it is written."""
+        """The compiler's name as it is written."""
         return "AutoSA"
