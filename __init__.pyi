@@ -153,6 +153,12 @@ def codesign(
     | Mapping[Any, float | str]
     | None = None,
     *,
+    workload: str
+    | LoopNest
+    | Network
+    | Sequence[str | LoopNest | Network]
+    | Mapping[Any, float | str]
+    | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     layers: Sequence[str] | None = None,
     objective: str | None = None,
@@ -163,8 +169,8 @@ def codesign(
     divisors_only: bool = False,
     fuse: bool = False,
     vary: Mapping[str, Sequence[Any]] | Sequence[str] | None = None,
-    method: str = "exact",
-    samples: int | None = None,
+    method: str = "proof",
+    trials: int | None = None,
     time_limit: float | None = None,
     threads: int = 1,
     gap: float = 0,
@@ -273,6 +279,7 @@ def load(
 def map(
     workload: str | PathLike[str] | LoopNest | None = None,
     *,
+    problem: str | PathLike[str] | LoopNest | None = None,
     problems: str | PathLike[str] | None = None,
     sizes: Mapping[str, int] | Sequence[str] | None = None,
     arch: str | PathLike[str] | Architecture | None = None,
@@ -309,8 +316,8 @@ def map(
     progress: Callable[[SearchProgress], object] | None = None,
     **extents: int,
 ) -> Result | MappedLayers:
-    """Find the best mapping of a workload, or of every layer of a file, onto a memory hierarchy,
-    and prove it."""
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it."""
 
 def match(
     workload: str | PathLike[str] | LoopNest,

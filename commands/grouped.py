@@ -42,7 +42,7 @@ GROUPS = {
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
-        *("results", "trust_results", "arrays", "minimise", "compare"),
+        *("results", "trust_results", "arrays", "minimise", "compare", "problem"),
     },
 }
 

@@ -120,6 +120,7 @@ def test_a_codesign_whose_total_is_not_above_0_is_explained(tmp_path):
     asked = (
         "codesign",
         "dmazerunner-memory",
+        "-w",
         file,
         "--objective",
         "latency-1e12",
@@ -167,6 +168,7 @@ def test_the_smallest_limit_is_met_as_it_is_printed(loops, limit):
         "map",
         "--arch",
         "simple",
+        "--problem",
         "mm",
         "-s",
         ",".join(f"{n}={v}" for n, v in loops.items()),
@@ -213,7 +215,7 @@ def full_disk(monkeypatch):
     [
         ("whatif", "mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--vary", "dsp=100,200"),
         ("network", "net.yaml", "--arch", "simple"),
-        ("codesign", "dmazerunner-memory", "net.yaml"),
+        ("codesign", "dmazerunner-memory", "-w", "net.yaml"),
     ],
 )
 def test_a_full_disk_costs_what_is_kept_not_the_answer(asked, tmp_path):
@@ -227,7 +229,7 @@ def test_a_full_disk_costs_what_is_kept_not_the_answer(asked, tmp_path):
 
 @pytest.mark.usefixtures("full_disk")
 def test_an_answer_that_cannot_be_written_is_printed(tmp_path):
-    asked = ("map", "--arch", "simple", "mm", "-s", "i=1,j=1,k=1")
+    asked = ("map", "--arch", "simple", "--problem", "mm", "-s", "i=1,j=1,k=1")
     found = command(*asked, "-o", "m.json", "--table", "m.csv", cwd=tmp_path)
     assert (found.returncode, "objective  1,274.25" in found.stdout) == (2, True)
     assert (
@@ -258,6 +260,7 @@ def test_nests_without_a_simd_loop_are_matched_and_mapped(tmp_path):
         "map",
         "--arch",
         "simple",
+        "--problem",
         statement,
         "-s",
         "p=4,r=3",

@@ -145,7 +145,7 @@ def folder(tmp_path_factory):
         ("ithaca solve nowhere --dataflow ", []),
         ("ithaca network res", ["resnet18", "resnet50"]),
         ("ithaca codesign dm", ["dmazerunner-memory"]),
-        ("ithaca codesign hasco-gemm mob", ["mobilenetv2"]),
+        ("ithaca codesign hasco-gemm --workload mob", ["mobilenetv2"]),
         ("ithaca network vgg16 --layers fc", ["fc6", "fc7", "fc8"]),
         ("ithaca network vgg16 -s ", ["batch=", "image="]),
         ("ithaca network vgg16 --mode shared", ["shared-dataflow", "shared-array"]),

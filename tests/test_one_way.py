@@ -116,11 +116,16 @@ def test_sizes_of_a_workload_are_asked_for():
     assert done.stderr == "ithaca: sizes of k of mm are missing; allowed: --sizes k=N\n"
 
 
-def test_a_workload_stands_by_its_place_alone():
-    done = command("map", "--problem", "mm", "--arch", "simple", *SMALL)
-    assert "No such option: --problem" in done.stderr
-    done = command("codesign", "hasco-gemm", "--workload", "mm")
-    assert "No such option: --workload" in done.stderr
+def test_a_workload_stands_by_its_place_or_by_name():
+    words = ("--arch", "simple", *SMALL, "--json")
+    placed, named = (
+        json.loads(succeed("map", *how, *words).stdout) for how in (("mm",), ("--problem", "mm"))
+    )
+    assert placed["best"]["tiling"] == named["best"]["tiling"]
+    done = command("map", "mm", "--problem", "mm", *words)
+    assert "--problem is given beside a workload; allowed: one of them" in done.stderr
+    done = command("codesign", "hasco-gemm", "mm", "-w", "mm")
+    assert "--workload is given beside workloads; allowed: one of them" in done.stderr
     done = command("codesign", "hasco-gemm", "mm", "mn:2")
     assert "unknown network 'mn'" in done.stderr
 

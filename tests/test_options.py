@@ -34,11 +34,11 @@ def paths():
 #: What each command needs besides.
 NEEDS = {
     "solve": SOLVE[1:],
-    "map": ("--arch", "simple", "mm"),
+    "map": ("--arch", "simple", "--problem", "mm"),
     "match": ("mm", "-s", "i=4,j=4,k=4"),
     "timeloop-mapper": ("mapper.yaml",),
     "network": NETWORK[1:],
-    "codesign": ("hasco-gemm", "mm", "-s", "i=4,j=4,k=4"),
+    "codesign": ("hasco-gemm", "--workload", "mm", "-s", "i=4,j=4,k=4"),
     "whatif": WHATIF[1:],
     "pareto": ("mm", "--objectives", "latency,dsp"),
     "grid": ("r.json",),

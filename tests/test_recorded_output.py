@@ -49,12 +49,12 @@ solve mm -s i=0
 solve mm -s x=4
 solve mm --platform nowhere
 solve mmm
-map --arch simple mm -s i=4,j=4,k=4 -o mapped.json
-map --arch simple mm -s i=4,j=4,k=4 --json
-map --arch eyeriss conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only --objective edp
-map --arch dmazerunner-256 --edition dmazerunner conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only
-map --arch simple mm -s i=4,j=4,k=4 --bypass free --objective energy
-map --arch nowhere mm
+map --arch simple --problem mm -s i=4,j=4,k=4 -o mapped.json
+map --arch simple --problem mm -s i=4,j=4,k=4 --json
+map --arch eyeriss --problem conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only --objective edp
+map --arch dmazerunner-256 --edition dmazerunner --problem conv2d -s o=4,i=4,p=3,q=3,r=4,c=4 --divisors-only
+map --arch simple --problem mm -s i=4,j=4,k=4 --bypass free --objective energy
+map --arch nowhere --problem mm
 network vgg16 --layers fc8 --dataflow i,j -o vgg16.json
 network 2.yaml --dtype fp16 --dataflow r,c --limit dsp=72,bram18k=40 --json
 network 2.yaml --dtype fp16 --dataflow r,c --mode shared-array --limit dsp=72,bram18k=40 -o shared.json
@@ -101,10 +101,10 @@ export none.json --to autosa -o none-autosa
 seed mm.json --to optuna -o seeds.json
 seed mm.json --to csv --count 20 -o seeds.csv
 refine mm.json --samples 1000 -o refined.json
-codesign hasco-gemm mm -s i=1024,j=1024,k=1024 -o codesign.json
+codesign hasco-gemm --workload mm -s i=1024,j=1024,k=1024 -o codesign.json
 verify codesign.json
 explain codesign.json
-codesign nowhere mm
+codesign nowhere --workload mm
 list workloads
 list networks
 list platforms

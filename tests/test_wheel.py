@@ -51,7 +51,7 @@ export result.json --to autosa -o autosa
 export result.json --to timeloop -o timeloop
 programs mm -s i=4,j=4,k=4 --to nl -o programs
 seed result.json --to csv --count 3 -o seeds.csv
-map --arch simple mm -s i=2,j=2,k=2 -o mapped.json
+map --arch simple --problem mm -s i=2,j=2,k=2 -o mapped.json
 export mapped.json --to timeloop -o mapped
 timeloop-mapper mapped/arch.yaml mapped/problem.yaml mapped/ert.yaml -o mapped
 map 'C[i,j] += A[i,k] * B[k,j]' -s i=4,j=4,k=4 --arch hasco-gemm --edition intrinsic --objective latency -o calls.json

@@ -125,7 +125,7 @@ def test_the_second_bound_is_honest_where_the_time_is_over():
 def test_files_state_and_verify_checks_both(tmp_path):
     path = tmp_path / "ordered.json"
     question = ("--arch", "simple", "-s", "i=4,j=4,k=4", "--objective", "latency,energy")
-    told = succeed("map", "mm", *question, "-o", str(path)).stdout
+    told = succeed("map", "--problem", "mm", *question, "-o", str(path)).stdout
     document = json.loads(path.read_text())
     then = document["best"]["certificate"]["then"]
     assert then["objective"] == "energy"

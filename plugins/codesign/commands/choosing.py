@@ -32,7 +32,7 @@ from ithaca.formulations.own_metrics import (
     parse_metrics,
     spelled_out,
 )
-from ithaca.formulations.question_kind import Limits, Metrics
+from ithaca.formulations.question_kind import RARE, Limits, Metrics
 from ithaca.plugins.codesign.commands.study import CodesignStudy, run_codesign_study
 from ithaca.plugins.codesign.formulations.files import find_space, read_space
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
@@ -52,7 +52,7 @@ from ithaca.workloads.library import read_nest, workload_names
 OBJECTIVE = "edp"
 
 #: The search by boxes alone, and how many accelerators another one looks at before it.
-EXACT, SAMPLES = "exact", 40
+PROOF, TRIALS = "proof", 40
 
 #: Searches that share out a whole device, where a family's accelerators are its parts.
 DEVICE_SEARCHES: Registry[Callable[..., Any]] = Registry("device searches")
@@ -80,13 +80,24 @@ def codesign(
         REPEATED,
     ] = None,
     *,
+    workload: Annotated[
+        Workload | Sequence[Workload] | Mapping[Any, float | str] | None,
+        Option(
+            "--workload",
+            "-w",
+            metavar="NAME[:WEIGHT]",
+            rich_help_panel=RARE,
+            help="A workload, as an option (repeatable).",
+        ),
+        REPEATED,
+    ] = None,
     sizes: Annotated[
         Mapping[str, int] | Sequence[str] | None,
         Option(
             "--sizes",
             "-s",
             metavar="LOOP=N,...",
-            help="Extents of loop nests, e.g. i=64,j=64,k=64.",
+            help="Extents of loop nests, e.g. i=1024,j=1024,k=1024.",
         ),
         REPEATED,
     ] = None,
@@ -141,16 +152,14 @@ def codesign(
         str,
         Option(
             "--method",
-            help="exact, or a search before it: explained (tells its steps), "
+            help="proof alone, or after a search: explained (tells its steps), "
             f"{' or '.join(filter(None, (', '.join(_BLIND[:-1]), _BLIND[-1])))}.",
         ),
-    ] = EXACT,
-    samples: Annotated[
+    ] = PROOF,
+    trials: Annotated[
         int | None,
         Option(
-            "--samples",
-            metavar="N",
-            help=f"Accelerators that --method evaluates. Default: {SAMPLES}.",
+            "--trials", metavar="N", help=f"Accelerators that --method tries. Default: {TRIALS}."
         ),
     ] = None,
     search: SearchOptions,
@@ -183,7 +192,9 @@ def codesign(
             spelled_out(words, names) for words in (objective, objectives, limit, require)
         )
     required = parse_requirements(require)
-    own = workloads or _beside(space, chosen_space.workloads)
+    if workload and workloads:
+        raise InputError("--workload is given beside workloads; allowed: one of them")
+    own = workloads or workload or _beside(space, chosen_space.workloads)
     named = [own] if not isinstance(own, Sequence | Mapping) or isinstance(own, str) else own
     extents = parse_sizes(sizes or {})
     own_search = DEVICE_SEARCHES.get(chosen_space.accelerator.family)
@@ -193,7 +204,7 @@ def codesign(
             "--recheck": keeping.recheck,
             "--trust-results": keeping.trust_results,
             "--scheduler": scheduler,
-            "--method": method != EXACT,
+            "--method": method != PROOF,
             "--require": required,
         }
         if ignored := [name for name, value in refused.items() if value]:
@@ -237,23 +248,23 @@ def codesign(
     nests = [name for name, _ in weighted(named) if name in workload_names()]
     for name in nests:
         check_sizes(name, read_nest(name), extents)
-    if vary and (method != EXACT or len(question.objectives) > 1):
+    if vary and (method != PROOF or len(question.objectives) > 1):
         raise InputError(
             "--vary does not go with --method or --objectives; allowed: "
             "with one objective, and the proof"
         )
-    if method != EXACT and question.minimised[0].factors is not None:
+    if method != PROOF and question.minimised[0].factors is not None:
         text = question.objectives[0].text
         raise InputError(
             f"--method {method} does not go with '{text}' over {len(question.works)} layers, "
             f"which is no sum; allowed: sum({text}), or the proof"
         )
-    if samples is not None and method == EXACT:
+    if trials is not None and method == PROOF:
         raise InputError(
-            "--samples goes with --method only, as the proof looks at "
+            "--trials goes with --method only, as the proof looks at "
             "what it needs; allowed: without it"
         )
-    many = SAMPLES if samples is None else parse_integer("--samples", samples, least=1)
+    many = TRIALS if trials is None else parse_integer("--trials", trials, least=1)
     among = f"choosing among {question.space.box.count:,} accelerators"
     with (
         keeping.store(options.search) as store,
@@ -276,9 +287,9 @@ def codesign(
                 return searches.codesign(varied, replace(options, search=budget.share()), bank)
 
             return run_codesign_study(question, vary, solve)
-        if method != EXACT:
+        if method != PROOF:
             name, seed = (
-                parse_choice("--method", method, (EXACT, *HARDWARE_SEARCHES)),
+                parse_choice("--method", method, (PROOF, *HARDWARE_SEARCHES)),
                 search.options.seed,
             )
             trace = search_hardware(name, question, bank, many, seed, lambda: budget.over)

@@ -249,12 +249,12 @@ def _network(
         network, stored = network_of(workload, layers)
         if any(stored.values()):
             raise InputError(
-                f"workload {quoted(network.name)} states extents in memory; allowed with space "
+                f"--workload {quoted(network.name)} states extents in memory; allowed with space "
                 f"{space.name}: layers whose tensors are stored as they are needed"
             )
         if weight.denominator != 1:
             raise InputError(
-                f"workload {quoted(network.name)} has the weight {number(weight)}; "
+                f"--workload {quoted(network.name)} has the weight {number(weight)}; "
                 "allowed: whole numbers, the inputs of each network in a round"
             )
         parts.append((PartText(network.name, runs=int(weight)), network))

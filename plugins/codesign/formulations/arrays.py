@@ -70,7 +70,7 @@ class SystolicArrays(Accelerator):
         # layers of one array share its hardware: none is a problem of its own
         raise InputError(
             "arrays that share a device are chosen for all layers together; "
-            "allowed: one network, by --method exact"
+            "allowed: one network, by --method proof"
         )
 
     def sizes(self, space: HardwareSpace) -> dict[str, Fraction]:

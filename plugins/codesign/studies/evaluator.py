@@ -27,7 +27,7 @@ ILLEGAL, WORST = 1e6, 1e30
 
 
 class SearchOverError(Exception):
-    """The end of a search: no samples are left, or it asks for nothing new."""
+    """The end of a search: no trials are left, or it asks for nothing new."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class HardwareEvaluation:
 
 
 class HardwareEvaluator:
-    """Evaluates accelerators, counts those that are new, and ends the search when the samples are
+    """Evaluates accelerators, counts those that are new, and ends the search when the trials are
     used up.
 
     A bank may be shared by several searches: each is charged the seconds of every proof that it
@@ -78,7 +78,7 @@ class HardwareEvaluator:
         self,
         question: CodesignQuestion,
         bank: LayerCache,
-        samples: int,
+        trials: int,
         stop: Callable[[], bool] | None = None,
         seed: int = 0,
     ) -> None:
@@ -89,9 +89,9 @@ class HardwareEvaluator:
                 f"--objectives are {', '.join(mapped)}; allowed with a search "
                 "method: one that depends on mappings"
             )
-        if samples < 1:
-            raise InputError(f"--samples is {samples}; allowed: at least 1")
-        self.question, self.bank, self.samples, self.seed = question, bank, samples, seed
+        if trials < 1:
+            raise InputError(f"--trials is {trials}; allowed: at least 1")
+        self.question, self.bank, self.trials, self.seed = question, bank, trials, seed
         self.lead = runs[0]  # what mappings are the best for
         self.history: dict[Configuration, HardwareEvaluation] = {}
         self.idle = 0  # looks in a row at nothing new
@@ -102,14 +102,14 @@ class HardwareEvaluator:
 
     def evaluate(self, point: Configuration) -> HardwareEvaluation:
         """Evaluate an accelerator; one looked at before costs nothing. Raises `SearchOverError`
-        when no samples are left.
+        when no trials are left.
 
         No layer runs on an accelerator that by itself exceeds limits; it is a trial all the same.
         """
         self.idle += 1
         if point not in self.history:
             self.idle = 0
-            if len(self.history) >= self.samples or self._options.stopped:
+            if len(self.history) >= self.trials or self._options.stopped:
                 raise SearchOverError
             began = time.perf_counter()
             known, shares = self._scored(point)
@@ -193,16 +193,16 @@ class HardwareTrace:
     trail: tuple[str, ...] = ()
     """The reasons of explained search, line by line."""
 
-    def front(self, samples: int | None = None) -> list[tuple[Fraction, ...]]:
-        """Objectives of the feasible accelerators among the first samples, those that others
+    def front(self, trials: int | None = None) -> list[tuple[Fraction, ...]]:
+        """Objectives of the feasible accelerators among the first trials, those that others
         dominate left out."""
         return nondominated(
             e.hardware.values
-            for e in self.evaluations[:samples]
+            for e in self.evaluations[:trials]
             if e.hardware is not None and e.feasible
         )
 
-    def best(self, samples: int | None = None) -> HardwareEvaluation | None:
-        """The feasible accelerator of the least first objective among the first samples."""
-        known = [(e.value, e) for e in self.evaluations[:samples] if e.value is not None]
+    def best(self, trials: int | None = None) -> HardwareEvaluation | None:
+        """The feasible accelerator of the least first objective among the first trials."""
+        known = [(e.value, e) for e in self.evaluations[:trials] if e.value is not None]
         return min(known, key=lambda entry: entry[0])[1] if known else None

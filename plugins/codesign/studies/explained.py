@@ -39,7 +39,7 @@ LAYERS, SHARE = 5, Fraction(1, 2)
 
 
 def search_explained(evaluator: HardwareEvaluator) -> None:
-    """Search until no candidate is better than the incumbent, or the samples are used up; the
+    """Search until no candidate is better than the incumbent, or the trials are used up; the
     evaluator's trail is told step by step."""
     space, trail = evaluator.question.space, evaluator.trail
     if evaluator.objectives > 1:
@@ -49,7 +49,7 @@ def search_explained(evaluator: HardwareEvaluator) -> None:
         trail.append(
             f"begin with {_named(space, incumbent.point)}: {_outcome(evaluator, incumbent)}"
         )
-        for step in range(1, evaluator.samples + 1):
+        for step in range(1, evaluator.trials + 1):
             changes, best = dict[str, int](), incumbent
             for name, value, why in _predictions(evaluator, incumbent):
                 trail.append(f"step {step}: {why}")
@@ -71,7 +71,7 @@ def search_explained(evaluator: HardwareEvaluator) -> None:
             incumbent = best
             trail.append(f"step {step}: go on with {_named(space, incumbent.point)}")
     except SearchOverError:
-        trail.append("the samples are used up")
+        trail.append("the trials are used up")
 
 
 def _smallest(question: CodesignQuestion) -> Configuration:

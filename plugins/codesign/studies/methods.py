@@ -45,11 +45,11 @@ def search_hardware(
     name: str,
     question: CodesignQuestion,
     bank: LayerCache,
-    samples: int,
+    trials: int,
     seed: int = 0,
     stop: Callable[[], bool] | None = None,
 ) -> HardwareTrace:
-    """Search by a method; the same seed and samples give the same accelerators.
+    """Search by a method; the same seed and trials give the same accelerators.
 
     Raises `InputError` if there is none of that name, its library is not installed, or it cannot
     search for what is asked.
@@ -62,7 +62,7 @@ def search_hardware(
         The space, the layers, what is minimised and what is limited.
     bank : LayerCache
         Answers of layers, which searches share.
-    samples : int
+    trials : int
         How many accelerators may be evaluated.
     seed : int, optional
         Fixes what chance decides.
@@ -70,7 +70,7 @@ def search_hardware(
         Whether to end with what there is.
     """
     search = HARDWARE_SEARCHES[parse_choice("--method", name, HARDWARE_SEARCHES)]
-    evaluator = HardwareEvaluator(question, bank, samples, stop, seed)
+    evaluator = HardwareEvaluator(question, bank, trials, stop, seed)
     with suppress(SearchOverError):
         search(evaluator)
     return HardwareTrace(name, seed, tuple(evaluator.history.values()), tuple(evaluator.trail))

@@ -74,12 +74,12 @@ def find_workloads(
         own = tuple(_works(each, layers))
         if own[0].workload in {work.workload for work in works}:
             raise InputError(
-                f"workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
+                f"--workload {quoted(own[0].workload)} is given twice; allowed: every workload once"
             )
         works += (replace(work, weight=weight) for work in own)
     if not works:
         raise InputError(
-            "workload is missing; allowed: a network such as "
+            "--workload is missing; allowed: a network such as "
             f"{', '.join(network_names())}, or a file"
         )
     return tuple(works)
@@ -127,7 +127,7 @@ def positive_weight(workload: Workload, weight: object) -> Fraction:
     if not re.fullmatch(rf"{DECIMAL}|[0-9]{{1,15}}/[0-9]*[1-9][0-9]*", text) or not Fraction(text):
         name = workload if isinstance(workload, str) else workload.name
         raise InputError(
-            f"workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number"
+            f"--workload {quoted(name)} has the weight {quoted(text)}; allowed: a positive number"
         )
     return Fraction(text)
 
@@ -174,7 +174,7 @@ def _network(workload: Workload) -> Network:
     nest = workload if isinstance(workload, LoopNest) else _nest(workload)
     if nest is not None:
         return Network(nest.name, (Layer(nest.name, nest, 1, (nest.name,)),))
-    with errors_at("workload"):
+    with errors_at("--workload"):
         others = (
             f"layers {', '.join(LAYER_FILES)}; kernels {', '.join(workload_names())}; or a file"
         )

@@ -47,6 +47,10 @@ def map(
         ),
     ] = None,
     *,
+    problem: Annotated[
+        str | PathLike[str] | LoopNest | None,
+        Option("--problem", metavar="WORKLOAD", help="The workload, as an option."),
+    ] = None,
     problems: Annotated[
         str | PathLike[str] | None,
         Option(
@@ -64,8 +68,8 @@ def map(
     start: Start = None,
     **extents: Extents,
 ) -> Result | MappedLayers:
-    """Find the best mapping of a workload, or of every layer of a file, onto a memory hierarchy,
-    and prove it.
+    """Find the best mapping of a problem, or of every layer of a file, onto a memory hierarchy, and
+    prove it.
 
     Examples
     --------
@@ -73,7 +77,10 @@ def map(
     >>> r.status, r.value
     ('optimal', Fraction(10392, 1))
     """
-    if workload is None and problems is None:
+    if workload is not None and problem is not None:
+        raise InputError("--problem is given beside a workload; allowed: one of them")
+    problem = workload if problem is None else problem
+    if problem is None and problems is None:
         raise InputError(
             "workload is missing; allowed: Timeloop's problem file, or a "
             "loop nest (ithaca list workloads)"
@@ -81,8 +88,8 @@ def map(
     engine, second = parse_engines(method, prove_with)
     own, options = parse_extents(sizes, extents), search.options
     formatted = partial(with_formats, words=hierarchy.format or None, where="--format")
-    if is_normalised(objective) and workload is not None and problems is None:
-        words, budget, nest = str(objective), Budget(options), formatted(read_nest(workload, own))
+    if is_normalised(objective) and problem is not None and problems is None:
+        words, budget, nest = str(objective), Budget(options), formatted(read_nest(problem, own))
         if hierarchy.metric:
             words = spelled_out(words, parse_metrics(hierarchy.metric))
         optimum = of_designs(
@@ -100,17 +107,18 @@ def map(
         method=engine,
         prove_again_with=second,
     )
-    if workload is None or problems is not None:
-        if workload is not None or sizes or extents or start is not None:
+    if problem is None or problems is not None:
+        if problem is not None or sizes or extents or start is not None:
             raise InputError(
-                "--problems is given beside a workload, its sizes or --start; allowed: one of them"
+                "--problems is given beside another problem, its sizes or --start; allowed: one "
+                "of them"
             )
         layers = read_layers(str(problems))
         rows = [question.problems(formatted(row.nest), row.stored) for row in layers]
         return MappedLayers(solved(rows))
-    nest = formatted(read_nest(workload, own))
+    nest = formatted(read_nest(problem, own))
     rows = [question.problems(nest)]
-    check_sizes(workload, nest, own)
+    check_sizes(problem, nest, own)
     for line in question.remarks(nest):
         note(line)
     starts = None if known is None else starts_of(known, rows[0], nest, name)

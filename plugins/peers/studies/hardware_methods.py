@@ -1,9 +1,9 @@
 """The searches of hardware by libraries, which know an accelerator only by what it costs.
 
-*nsga2*: pymoo's, with its defaults and populations of `POPULATION`. *tpe*, *gaussian-process*:
-optuna's Bayesian optimisation by tree-structured Parzen estimators and by Gaussian processes (needs
-torch), for several objectives, too, after `FIRST` random trials. Their coordinates are the places
-of values. A search that asks for nothing new `PATIENCE` times ends.
+*nsga2*: pymoo's, with its defaults and populations of `POPULATION`. *tpe*, *gp*: optuna's Bayesian
+optimisation by tree-structured Parzen estimators and by Gaussian processes (needs torch), for
+several objectives, too, after `FIRST` random trials. Their coordinates are the places of values. A
+search that asks for nothing new `PATIENCE` times ends.
 """
 
 from __future__ import annotations
@@ -76,4 +76,4 @@ def _search_optuna(sampler: str, libraries: Sequence[str], evaluator: Evaluator)
 
 
 tpe = partial(_search_optuna, "TPESampler", ("optuna",))
-gaussian_process = partial(_search_optuna, "GPSampler", ("optuna", "scipy", "torch"))
+gp = partial(_search_optuna, "GPSampler", ("optuna", "scipy", "torch"))

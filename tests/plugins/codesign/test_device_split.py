@@ -91,7 +91,7 @@ def test_other_spaces_are_refused(
     Path("own.yaml").write_text("{name: own, resources: {dsp: {total: 8}, bram18k: {total: 8}}}")
     files[0].write_text(SPACE.replace(old, new))
     with pytest.raises(InputError, match=message.replace("+", r"\+")):
-        ithaca.codesign(files[0], str(files[1]))
+        ithaca.codesign(files[0], workload=str(files[1]))
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ problem:
       - {name: Outputs, projection: [[[M]], [[N]]], read_write: true}
   instance: {M: 4, N: 4, K: 6}
 """
-ASKED = ("--arch", "tiny.yaml", "problem.yaml")
+ASKED = ("--arch", "tiny.yaml", "--problem", "problem.yaml")
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_workloads_are_solved_on_architectures(tmp_path):
         "--json",
     )
     solved = json.loads(command("solve", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
-    mapped = json.loads(command("map", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
+    mapped = json.loads(command("map", "--problem", "conv2d", *sizes, *words, cwd=tmp_path).stdout)
     assert solved["best"]["metrics"] == mapped["best"]["metrics"]
     assert solved["best"]["metrics"]["DRAM.w.reads"] == 8
     assert solved["best"]["certificate"]["status"] == "optimal"
@@ -272,6 +272,7 @@ def test_levels_called_as_those_of_a_known_machine_keep_what_they_keep_there(
 ):
     folder = golden() / "eyeriss"
     asked = (
+        "--problem",
         str(folder / "problem_conv1x1.yaml"),
         "--divisors-only",
         "--objective",
@@ -306,6 +307,7 @@ def test_a_nest_of_one_iteration_has_no_grid(tmp_path):
         "map",
         "--arch",
         "simple",
+        "--problem",
         "mm",
         "-s",
         "i=1,j=1,k=1",

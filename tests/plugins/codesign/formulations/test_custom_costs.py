@@ -131,7 +131,7 @@ def mitigated(mitigations):
         "mm",
         sizes={"i": 64, "j": 48, "k": 32},
         method="explained",
-        samples=6,
+        trials=6,
     )
     assert answer.certificate.status.value == "optimal"
     return [line for line in answer.trail if "binds" in line]
@@ -168,7 +168,7 @@ def test_the_dissertation_s_example_asks_for_as_many_pes():
         sizes={"i": 1, "j": 1, "k": 1},
         objective="latency",
         method="explained",
-        samples=3,
+        trials=3,
     )
     steps = [line for line in answer.trail if "step 1" in line]
     assert "latency › compute binds, 4.14 times the next: pes 64 → 264.96, pes = 512" in steps[0]

@@ -201,7 +201,7 @@ def test_budgets_that_no_point_meets_are_named_with_their_least(tmp_path):
 
 def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answered):
     result = library.codesign(
-        answered / "small.yaml", limit={"area": 4}, method="explained", samples=4
+        answered / "small.yaml", limit={"area": 4}, method="explained", trials=4
     )
     assert result.value == library.load(answered / "r.json").value
     done = succeed(
@@ -211,13 +211,13 @@ def test_explained_search_tells_its_steps_and_gives_the_proof_what_it_found(answ
         "area=4",
         "--method",
         "explained",
-        "--samples",
+        "--trials",
         "4",
     )
     assert result.trail
     assert all(line in done.stdout for line in result.trail)
     done = ithaca("codesign", answered / "small.yaml", "--method", "luck")
-    assert "--method is 'luck'; allowed: exact, random, " in done.stderr
+    assert "--method is 'luck'; allowed: proof, random, " in done.stderr
 
 
 def test_what_if_studies_prove_every_point(answered, tmp_path):

@@ -96,7 +96,7 @@ def test_what_methods_find_is_what_enumeration_says(name, seed):
             search_hardware(name, question, LayerCache(question.space.accelerator), 5)
         return
     bank, best = LayerCache(question.space.accelerator), sorted(brute_force(question))
-    short, long = (search_hardware(name, question, bank, samples, seed=3) for samples in (4, 80))
+    short, long = (search_hardware(name, question, bank, trials, seed=3) for trials in (4, 80))
     assert len(short.evaluations) <= 4
     assert [e.point for e in short.evaluations] == [
         e.point for e in long.evaluations[: len(short.evaluations)]
@@ -168,15 +168,15 @@ def test_the_trials_are_never_exceeded(space):
 
 
 @pytest.mark.parametrize(
-    ("name", "samples", "line"),
+    ("name", "trials", "line"),
     [
-        ("luck", 5, "--method is 'luck'; allowed: random, explained, nsga2, tpe, gaussian-process"),
-        ("random", 0, "--samples is 0; allowed: at least 1"),
+        ("luck", 5, "--method is 'luck'; allowed: random, explained, nsga2, tpe, gp"),
+        ("random", 0, "--trials is 0; allowed: at least 1"),
     ],
 )
-def test_what_is_no_search_is_refused(space, name, samples, line):
+def test_what_is_no_search_is_refused(space, name, trials, line):
     with pytest.raises(InputError) as refused:
         search_hardware(
-            name, asked(space, product_of(4, 4, 4)), LayerCache(space.accelerator), samples
+            name, asked(space, product_of(4, 4, 4)), LayerCache(space.accelerator), trials
         )
     assert str(refused.value) == line

@@ -119,7 +119,7 @@ def test_no_energy_is_not_zero_energy(tmp_path):
         "  - !Component {name: DRAM, class: DRAM, attributes: {datawidth: 16, read_energy: 0, write_energy: 0}}\n"
         "  - !Component {name: mac, class: intmac, attributes: {datawidth: 16, compute_energy: 0}}\n"
     )
-    words = ("mm", "-s", "i=4,j=4,k=4", "--arch", architecture)
+    words = ("--problem", "mm", "-s", "i=4,j=4,k=4", "--arch", architecture)
     succeed("map", *words, "-o", "free.json", cwd=tmp_path)
     succeed("report", "free.json", "-o", "free.html", "--quick", cwd=tmp_path)
     text = (tmp_path / "free.html").read_text()

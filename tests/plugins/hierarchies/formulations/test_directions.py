@@ -293,7 +293,7 @@ AMONG = "orders of most reuse"
 def map_two(folder, *options):
     """A mapping of a small convolution by the command line."""
     (folder / "two.yaml").write_text(TWO)
-    sizes = (CONV, "-s", "m=2,p=3,c=2,r=3")
+    sizes = ("--problem", CONV, "-s", "m=2,p=3,c=2,r=3")
     return ithaca("map", *sizes, "--arch", folder / "two.yaml", "--divisors-only", *options)
 
 

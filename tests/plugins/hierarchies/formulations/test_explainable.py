@@ -250,6 +250,7 @@ def test_a_result_states_its_networks_and_evaluates_to_the_same(tmp_path):
         "explainable-edge",
         "--edition",
         "explainable",
+        "--problem",
         "depthwise_conv2d",
     )
     sizes = [part for size in ("o=6", "r=8", "c=8", "p=3", "q=3") for part in ("-s", size)]

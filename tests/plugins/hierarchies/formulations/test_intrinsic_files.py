@@ -198,7 +198,7 @@ def test_map_on_the_command_line(tmp_path):
     """All matches are solved, the best is shown and drawn, and its file goes through every command
     that reads it."""
     out, page = tmp_path / "out.json", tmp_path / "page.html"
-    words = "conv2d -s o=8,r=8,c=6,i=9 --arch hasco-gemm --edition intrinsic --objective latency"
+    words = "--problem conv2d -s o=8,r=8,c=6,i=9 --arch hasco-gemm --edition intrinsic --objective latency"
     said = ithaca("map", *words.split(), "-o", str(out)).stdout
     assert "i=r j=o k=i, intrinsic model edition, on hasco-gemm" in said
     assert "parallel for r in 0..15" in said

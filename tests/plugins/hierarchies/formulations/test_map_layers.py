@@ -109,15 +109,15 @@ def test_limits_that_no_layer_meets_are_told_by_row(layers):
 
 def test_results_of_this_edition_are_searched_again(tmp_path):
     path, sizes = tmp_path / "r.json", "o=64,i=64,r=28,c=28"
-    succeed("map", *ASKED, "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
+    succeed("map", *ASKED, "--problem", "conv2d", "-s", sizes, "--divisors-only", "-o", str(path))
     verified = succeed("verify", str(path))
     assert "confirmed by staged" in verified.stdout
 
 
 def test_a_problem_beside_problems_is_refused(layers):
-    told = ithaca("map", *ASKED, "--problems", str(layers), "mm")
+    told = ithaca("map", *ASKED, "--problems", str(layers), "--problem", "mm")
     assert told.returncode == 2
-    assert "--problems is given beside a workload" in told.stderr
+    assert "--problems is given beside another problem" in told.stderr
 
 
 def test_constraints_restrict_layers(layers, tmp_path):
