@@ -23,7 +23,7 @@ FIRST = "import ithaca; print(ithaca.solve('mm', i=16, j=16, k=16, platform='u25
 #: Files that commands name, and what makes them.
 MADE = {
     "PRODUCT.json": "solve mm -s i=1024,j=1024,k=1024 --platform u250 -o PRODUCT.json",
-    "AUTOSA.json": "solve mm -s i=1024,j=1024,k=1024 --platform u250 --compiler autosa -o AUTOSA.json",
+    "AUTOSA.json": "solve mm -s i=1024,j=1024,k=1024 --platform u250 --for autosa -o AUTOSA.json",
     "OPEN.json": "solve mm -s i=1024,j=1024,k=1024 --platform rtl-open -o OPEN.json",
     "LAYERS.json": "network vgg16 --layers conv* --dataflow o,r -o LAYERS.json",
 }

@@ -187,9 +187,9 @@ def front_view(front: Front) -> View:
     proven = f"{points}, each proven to be on the front{among}{front.basis}; others may exist"
     known = complete if front.complete else f"partial ({front.unfinished!s}): {proven}"
     table = (tabled(front_rows(front), {"design"}),) if front.points else ()
-    compiler = front.provenance.get("compiler")
-    what = f"the front of what --compiler {compiler} allows; one without it shows what that costs"
-    return (front.title, f"{known}; {effort}", *table, *((what,) if compiler else ()))
+    target = front.provenance.get("for")
+    what = f"the front of what --for {target} allows; the front without it shows what that costs"
+    return (front.title, f"{known}; {effort}", *table, *((what,) if target else ()))
 
 
 def study_view(study: Study) -> View:
@@ -202,9 +202,9 @@ def study_view(study: Study) -> View:
         view.append(f"interrupted: {reached} of {len(study.points)} points were reached")
     texts = {"status", "best design", *(axis.name for axis in study.axes if not axis.numeric)}
     view.append(tabled(study_rows(study), texts))
-    if compiler := study.provenance.get("compiler"):
-        vary = f"--vary compiler=none,{compiler} shows what that costs"
-        view.append(f"each the best of what --compiler {compiler} allows; {vary}")
+    if target := study.provenance.get("for"):
+        vary = f"--vary for=none,{target} shows what that costs"
+        view.append(f"each the best of what --for {target} allows; {vary}")
     return (*view, *study_remarks(study))
 
 

@@ -250,14 +250,14 @@ def raised_by(point: StudyPoint) -> Fraction | None:
 
 def _stated(question: Mapping[str, Any]) -> dict[str, Any]:
     """Terms of a question, such as data type and device, by the names of axes."""
-    name, compiler = question["platform"]["name"], question.get("space", {}).get("compiler")
+    name, target = question["platform"]["name"], question.get("space", {}).get("for")
     dtype = question.get("workload", {}).get("dtype")
     return {
         "dtype": None if dtype is None else data_type(dtype).name,
         "platform": name,
         "arch": name,
         "edition": question.get("edition", "exact"),
-        "compiler": compiler,
+        "for": target,
     }
 
 
@@ -320,7 +320,7 @@ def labels_follow(labels: Mapping[str, Any], question: Mapping[str, Any], proble
         **({} if profile.nest is None else profile.nest.sizes),
         **limits,
     }
-    known["compiler"] = known["compiler"] or "none"
+    known["for"] = known["for"] or "none"
     dataflows = {",".join(choice.get("dataflow", ())) for choice in question["designs"]}
     permutations = {choice.get("permutation") for choice in question["designs"]}
     known |= {

@@ -9,8 +9,8 @@ from typing import Any
 
 from ithaca.files.answer import StudyAnswer
 from ithaca.files.numbers import counted
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.question import Question
+from ithaca.formulations.target import Target
 from ithaca.solver.certificate import Status, least
 from ithaca.studies.grid import Cell, Index, StudyAxis
 from ithaca.workloads.nest import LoopNest
@@ -96,4 +96,4 @@ def study_title(fixed: Mapping[str, str], several: str = "") -> str:
         f"{fixed.get('platform', fixed.get('arch', several))}, "
     )
     title += f"{fixed['edition']} model edition" if "edition" in fixed else "several model editions"
-    return title + (f", for {Compiler(fixed['compiler']).title}" if "compiler" in fixed else "")
+    return title + (f", for {Target(fixed['for']).title}" if "for" in fixed else "")

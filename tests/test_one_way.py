@@ -138,10 +138,14 @@ def test_an_assignment_is_a_sum_over_the_other_loops():
     assert answer.status == "optimal"
 
 
-def test_tools_are_named_by_one_word():
-    asked = ("seed", "mm", "-s", "i=8,j=8,k=8", "-o", "s.json")
-    assert "--to is 'optuma'; allowed: optuna" in command(*asked, "--to", "optuma").stderr
-    assert "No such option: --for" in command(*asked, "--for", "optuna").stderr
+def test_tools_are_named_by_one_word(tmp_path):
+    asked = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--count", "2", "-o", "s.json")
+    texts = []
+    for word in ("--to", "--for"):
+        succeed("seed", *asked, word, "optuna", cwd=tmp_path)
+        texts.append((tmp_path / "s.json").read_text())
+    assert texts[0] == texts[1]
+    assert "--to is 'optuma'; allowed: optuna" in command("seed", *asked, "--to", "optuma").stderr
 
 
 def test_answers_are_documents(tmp_path):

@@ -84,7 +84,7 @@ def test_points_must_be_of_the_kernel_asked_for(solved, tmp_path):
 
 def test_a_table_of_points_keeps_the_stride(solved):
     succeed("seed", "kernel.yaml", "-s", "n=4,s=2", "--dataflow", "n,f", "--permutation", "y",
-                  "--to", "csv", "--count", "2", "-o", "seeds.csv", cwd=solved)  # fmt: skip
+                  "--for", "csv", "--count", "2", "-o", "seeds.csv", cwd=solved)  # fmt: skip
     best = json.loads((solved / "result.json").read_text())["best"]["metrics"]["latency"]
     evaluated = ithaca("evaluate", "kernel.yaml", "--points", "seeds.csv", "--json", cwd=solved)
     assert json.loads(evaluated.stdout)["points"][0]["metrics"]["latency"] == best

@@ -44,7 +44,7 @@ solve mm -s i=16,j=16,k=16 --dataflow k --edition odyssey --divisors-only
 solve mm -s i=8,j=8,k=8 --limit dsp=2 --dtype fp32 -o none.json
 solve conv2d -s o=16,r=8,c=8,i=8,s=2 --dtype int8 --platform zcu102 --dataflow o,r
 solve 'C[i,j] += A[i,k] * B[k,j]' -s i=32,j=32,k=32 --objective energy
-solve mm -s i=32,j=32,k=32 --compiler autosa -o autosa.json
+solve mm -s i=32,j=32,k=32 --for autosa -o autosa.json
 solve mm -s i=0
 solve mm -s x=4
 solve mm --platform nowhere
@@ -98,8 +98,8 @@ export mm.json --to scalesim -o mm-scalesim
 export mapped.json --to timeloop -o mapped-timeloop
 export vgg16.json --to autosa -o vgg16-autosa
 export none.json --to autosa -o none-autosa
-seed mm.json --to optuna -o seeds.json
-seed mm.json --to csv --count 20 -o seeds.csv
+seed mm.json --for optuna -o seeds.json
+seed mm.json --for csv --count 20 -o seeds.csv
 refine mm.json --samples 1000 -o refined.json
 codesign hasco-gemm --workload mm -s i=1024,j=1024,k=1024 -o codesign.json
 verify codesign.json

@@ -34,7 +34,7 @@ def result(tmp_path_factory):
         ("verify", "FILE"),
         ("grid", "FILE", "--around", "1"),
         ("report", "FILE", "-o", "page.html"),
-        ("seed", "FILE", "--to", "nevergrad", "-n", "2", "-o", "seeds.py"),
+        ("seed", "FILE", "--for", "nevergrad", "-n", "2", "-o", "seeds.py"),
     ],
     ids=lambda words: words[0],
 )

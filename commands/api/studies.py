@@ -51,8 +51,8 @@ def whatif(
             "--vary",
             help="Vary a size (i=256,512), a limit (dsp=2000,4000), "
             "platform, dtype, edition, objective, "
-            "permutation (A,C), dataflow (i,j:i,k), "
-            "(compiler=none,autosa), or a figure of --arch "
+            "permutation (A,C), dataflow (i,j:i,k), what it is for "
+            "(for=none,autosa), or a figure of --arch "
             "(GLB.words=16384,32768); of networks batch, phase, mode. Several: a grid.",
         ),
         REPEATED,

@@ -24,7 +24,6 @@ from ithaca.exports.autosa.scop import (
 from ithaca.exports.configuration import ArrayConfiguration, Tool
 from ithaca.exports.templates import template
 from ithaca.files.words import parse_choice
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.buffering import choosable
 from ithaca.formulations.systolic.choice import choose_designs
@@ -32,6 +31,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.metrics import METRICS
 from ithaca.formulations.systolic.quantities import tiles
 from ithaca.formulations.systolic.target import nest_obstacles, visible
+from ithaca.formulations.target import Target
 from ithaca.solver.result import Result
 
 #: I/O levels for which AutoSA takes a data pack, whether a design has them or not.
@@ -95,13 +95,13 @@ def _buildable(result: Result) -> list[Problem]:
     """The problems of what AutoSA builds, over the dataflows of a result."""
     known = systolic(result.problem)
     dataflows = [systolic(s.problem).array.dataflow for s in result.designs]
-    space = replace(known.options, compiler=Compiler.AUTOSA)
+    space = replace(known.options, target=Target.AUTOSA)
     return [
         result.problem.with_design(array=array, options=space)
         for array in choose_designs(
             known.nest,
             known.array.edition,
-            compiler=Compiler.AUTOSA,
+            target=Target.AUTOSA,
             dram=space.dram,
             double_buffer=space.double_buffer,
         )
@@ -127,7 +127,7 @@ def autosa_tool(back_end: str = "hls") -> Tool:
         builds_all=_buildable,
         options=("target",),
         with_options=chosen,
-        again=f"--compiler {Compiler.AUTOSA.value}",
+        again=f"--for {Target.AUTOSA.value}",
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ithaca.files.errors import InputError
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.systolic.buffering import ALL, buffered_arrays
 from ithaca.formulations.systolic.dataflows import (
@@ -21,6 +20,7 @@ from ithaca.formulations.systolic.systolic_array import (
     Edition,
     SystolicArray,
 )
+from ithaca.formulations.target import Target
 from ithaca.workloads.nest import LoopNest
 
 
@@ -31,7 +31,7 @@ def choose_designs(
     permutation: str | None = None,
     *,
     include_unbuildable: bool = False,
-    compiler: Compiler | None = None,
+    target: Target | None = None,
     sums: Sums = Sums.FIRST,
     dram: DramAccess = SERIALIZED,
     double_buffer: str = ALL,
@@ -53,7 +53,7 @@ def choose_designs(
         The tensor whose reuse loops are innermost; by default all.
     include_unbuildable : bool, optional
         Whether those that HLS cannot build are among them.
-    compiler : Compiler, optional
+    target : Target, optional
         What builds them.
     sums : Sums, optional
         Where partial sums stand in the order of loops.
@@ -81,14 +81,14 @@ def choose_designs(
         pairs = with_two_levels(nest, pairs)
     alike = any_extents(nest)
     arrays = tuple(derive(alike, loops, order, edition, dram) for loops, order in pairs)
-    if compiler is not None:
+    if target is not None:
         from ithaca.formulations.systolic.target import design_obstacles
 
         refused = {a.name: "; ".join(design_obstacles(nest, a)) for a in arrays}
         if all(refused.values()):
             reason = f"{arrays[0].name}: {refused[arrays[0].name]}"
             raise InputError(
-                f"--compiler {compiler.value}: {compiler.title} builds none of these ({reason})"
+                f"--for {target.value}: {target.title} builds no design of these ({reason})"
             )
         arrays = tuple(a for a in arrays if not refused[a.name])
     if edition is Edition.CYCLE and include_unbuildable:

@@ -22,7 +22,6 @@ from ithaca.formulations.algebra.number_systems import (
     NumberSystem,
     exactly,
 )
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.cut import Cut
 from ithaca.formulations.data_types import DataType
@@ -63,6 +62,7 @@ from ithaca.formulations.systolic.systolic_array import (
 )
 from ithaca.formulations.systolic.tiling import Tiling, inner_tiles, pack_links, pack_quantity
 from ithaca.formulations.systolic.typed import counted_type
+from ithaca.formulations.target import Target
 from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, Technology
 from ithaca.workloads.nest import LoopNest, Sizes
 
@@ -87,7 +87,7 @@ class SpaceOptions:
     """Whether every t1 must divide its loop's extent (no padding)."""
     dividing_packs: bool = False
     """Whether inferred packs must divide the last dimension too (what AutoSA requires)."""
-    compiler: Compiler | None = None
+    target: Target | None = None
     """The compiler that must be able to build every configuration."""
     ports: MemoryPorts | None = None
     """The memory ports that tensors may be spread over; None where each has one."""
@@ -346,13 +346,13 @@ def systolic_space(design: SystolicDesign) -> Space:
         for name, size in design.buffers.items()
     }
     spans = {name: span for name, span in design.hardware if name not in own}
-    divides = design.options.dividing_packs or design.options.compiler is not None
+    divides = design.options.dividing_packs or design.options.target is not None
     links = [
         link
         for group in array.packed_groups
         for link in pack_links(group, design.data, design.extents, array.edition, divides=divides)
     ]
-    if design.options.compiler is not None:
+    if design.options.target is not None:
         from ithaca.formulations.systolic.target import requirements
 
         links += dict.fromkeys(link for link, _ in requirements(design.nest, array))

@@ -3,17 +3,18 @@ tilings."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.data_models import model_of
 from ithaca.formulations.documents import Count, Document, Text
 from ithaca.formulations.machine import MachineDocument, WaitsDocument
 from ithaca.formulations.schema import NestDocument, ObjectiveDocument, PlatformDocument
 from ithaca.formulations.systolic.design import SpaceOptions
 from ithaca.formulations.systolic.ports import MemoryPorts
+from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 
 
@@ -29,15 +30,27 @@ class PortsDocument(
     """The limit on memory ports of a tensor, and the channels of the memory."""
 
 
+_FOR = Field(alias="for", strict=False)
+
+
 class DesignSpaceDocument(
     model_of(  # type: ignore[misc]
         SpaceOptions,
         min_lanes=(Annotated[int, Field(ge=1, le=2**31)], 1),
-        compiler=(Annotated[Compiler | None, Field(strict=False)], None),
+        target=(Annotated[Target | None, _FOR], None),
         ports=(PortsDocument | None, None),
     )
 ):
     """Restrictions of the design space that are not the default's."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stated(cls, options: Any) -> Any:
+        """Options as documents state them, which say ``for``."""
+        if not isinstance(options, SpaceOptions):
+            return options
+        stated = asdict(options)
+        return stated | {"for": stated.pop("target")}
 
 
 class TechnologyDocument(

@@ -116,7 +116,7 @@ class SystolicFamily(Family[SystolicDesign]):
                 f"designs are {', '.join(design.name for design in designs)}, not all of a "
                 "dataflow and a permutation, or of any; allowed with unrestricted: all"
             )
-        free = replace(designs[0], options=replace(designs[0].options, compiler=None))
+        free = replace(designs[0], options=replace(designs[0].options, target=None))
         return [replace(free, array=array) for array in _arrays(free, restriction)]
 
     def tiling_fields(
@@ -162,13 +162,13 @@ class SystolicFamily(Family[SystolicDesign]):
             setting.options.dram,
         )
         array = _buffered(array, choice.single, setting.options.double_buffer)
-        compiler = setting.options.compiler
-        if compiler is not None:
+        target = setting.options.target
+        if target is not None:
             from ithaca.formulations.systolic.target import design_obstacles
 
             if obstacles := tuple(design_obstacles(nest, array)):
                 raise InputError(
-                    f"design {array.name} is none that {compiler.title} builds: "
+                    f"design {array.name} is none that {target.title} builds: "
                     f"{'; '.join(obstacles)}"
                 )
         design = SystolicDesign(nest, array, setting.data, setting.options, setting.technology)
@@ -196,7 +196,7 @@ def _arrays(like: SystolicDesign, restriction: RestrictionDocument) -> tuple[Sys
         restriction.dataflow,
         restriction.permutation,
         include_unbuildable=restriction.include_unbuildable,
-        compiler=like.options.compiler,
+        target=like.options.target,
         sums=like.technology.machine.sums,
         dram=like.options.dram,
         double_buffer=like.options.double_buffer,

@@ -222,14 +222,13 @@ class ArrayOptions:
             "last.",
         ),
     ] = None
-    compiler: Annotated[
+    target: Annotated[
         str | None,
         Option(
-            "--compiler",
-            metavar="COMPILER",
-            help="Consider only what this compiler builds: autosa.",
+            "--for", metavar="COMPILER", help="Consider only what this compiler builds: autosa."
         ),
     ] = None
+    """The compiler that answers are for."""
 
 
 KIND = QuestionKind(

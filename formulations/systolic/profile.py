@@ -90,14 +90,14 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     @property
     def title(self) -> str:
-        compiler = (
+        target = (
             ""
-            if self.design.options.compiler is None
-            else f", for {self.design.options.compiler.title}"
+            if self.design.options.target is None
+            else f", for {self.design.options.target.title}"
         )
         return (
             f"{self.design.nest.name} ({self.design.nest.shown_sizes}) {self.design.data.name}, "
-            f"{self.design.array.edition.value} model edition{compiler}"
+            f"{self.design.array.edition.value} model edition{target}"
         )
 
     @property
@@ -111,8 +111,8 @@ class SystolicProfile(Profile[SystolicDesign]):
             ("edition", self.design.array.edition.value),
             *(
                 ()
-                if self.design.options.compiler is None
-                else (("built by", self.design.options.compiler.title),)
+                if self.design.options.target is None
+                else (("built by", self.design.options.target.title),)
             ),
             *(
                 ("kept on chip", f"{tensor}, {number(words)} words")
@@ -181,7 +181,7 @@ class SystolicProfile(Profile[SystolicDesign]):
         return {
             "--min-lanes": options.min_lanes > 1,
             "--divisors-only": options.divisors_only,
-            "--compiler": options.compiler is not None,
+            "--for": options.target is not None,
         }
 
     def meets(self, words: Mapping[str, Any]) -> bool:
@@ -196,12 +196,12 @@ class SystolicProfile(Profile[SystolicDesign]):
 
     @property
     def innate(self) -> str:
-        compiler = self.design.options.compiler
+        target = self.design.options.target
         settings = [
             ("--min-lanes", self.design.options.min_lanes > 1),
             ("--divisors-only", self.design.options.divisors_only),
         ]
-        settings += [] if compiler is None else [(f"--compiler {compiler.value}", True)]
+        settings += [] if target is None else [(f"--for {target.value}", True)]
         within = " and ".join(name for name, on in settings if on)
         causes = "the extents and the latency hiding that the accumulators need allow"
         return f"{causes}{f' (within {within})' if within else ''}"

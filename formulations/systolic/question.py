@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from ithaca.files.errors import InputError
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.data_types import ACCUMULATORS, DataType, data_type
 from ithaca.formulations.design import Metric
 from ithaca.formulations.formats import FORMATS, PUBLISHED, multiplied, number_format
@@ -32,6 +31,7 @@ from ithaca.formulations.systolic.options import (
 )
 from ithaca.formulations.systolic.ports import memory_ports, with_channels
 from ithaca.formulations.systolic.systolic_array import SERIALIZED, Edition, SystolicArray
+from ithaca.formulations.target import Target
 from ithaca.formulations.technology import Technology
 from ithaca.workloads.nest import LoopNest, Stored
 
@@ -94,7 +94,7 @@ class ArrayQuestion(Question):
             space=SpaceOptions(
                 parse_integer("--min-lanes", options.min_lanes, least=1),
                 options.divisors_only,
-                compiler=read_compiler(options.compiler),
+                target=read_target(options.target),
                 ports=memory_ports(platform, options.ports, edition),
                 host_serialize=not options.no_host_serialize,
                 two_level=_two_level(options, edition),
@@ -132,14 +132,14 @@ class ArrayQuestion(Question):
         )
 
     def _arrays(self, nest: LoopNest, sums: Sums) -> tuple[SystolicArray, ...]:
-        """The arrays to solve, if the compiler, the descriptor and the other options agree."""
-        compiler = self.space.compiler
-        if compiler is not None:
+        """The arrays to solve, if the target, the descriptor and the other options agree."""
+        target = self.space.target
+        if target is not None:
             from ithaca.formulations.systolic.target import data_obstacles, nest_obstacles
 
             if reasons := (*data_obstacles(self.data, nest), *nest_obstacles(nest)):
                 raise InputError(
-                    f"--compiler {compiler.value}: {compiler.title} cannot build {nest.name}: "
+                    f"--for {target.value}: {target.title} cannot build {nest.name}: "
                     f"{'; '.join(reasons)}"
                 )
         if self.descriptor is not None:
@@ -150,7 +150,7 @@ class ArrayQuestion(Question):
             self.dataflow,
             self.permutation,
             include_unbuildable=self.include_unbuildable,
-            compiler=compiler,
+            target=target,
             sums=sums,
             dram=self.space.dram,
             double_buffer=self.space.double_buffer,
@@ -178,13 +178,13 @@ class ArrayQuestion(Question):
                 raise InputError(
                     f"{option} does not match the descriptor, which describes {array.name}"
                 )
-        compiler = self.space.compiler
-        if compiler is not None:
+        target = self.space.target
+        if target is not None:
             from ithaca.formulations.systolic.target import design_obstacles
 
             if reasons := tuple(design_obstacles(nest, array)):
                 raise InputError(
-                    f"--compiler {compiler.value}: {compiler.title} cannot build the "
+                    f"--for {target.value}: {target.title} cannot build the "
                     f"descriptor's design: {'; '.join(reasons)}"
                 )
         return array
@@ -221,9 +221,9 @@ class ArrayQuestion(Question):
 
     @property
     def unrestricted(self) -> Self | None:
-        if self.space.compiler is None:
+        if self.space.target is None:
             return None
-        return replace(self, space=replace(self.space, compiler=None))
+        return replace(self, space=replace(self.space, target=None))
 
     def on(self, platform: platforms.Platform) -> Self:
         """The question of another platform."""
@@ -280,7 +280,7 @@ class ArrayQuestion(Question):
             "dtype": self.data.name,
             "platform": self.platform.name,
             "edition": self.edition.value,
-            **({} if self.space.compiler is None else {"compiler": self.space.compiler.value}),
+            **({} if self.space.target is None else {"for": self.space.target.value}),
             **({} if self.space.ports is None else {"ports": str(self.space.ports.most)}),
             **({} if self.space.host_serialize else {"host-serialize": "no"}),
             **({"uram": "yes"} if self.uram else {}),
@@ -320,12 +320,12 @@ class ArrayQuestion(Question):
             "permutation": of(
                 "permutation", lambda nest, text: loop_order(nest, text) and text, str
             ),
-            "compiler": Variable(
-                lambda _, text: read_compiler(None if text == NO_COMPILER else text),
+            "for": Variable(
+                lambda _, text: read_target(None if text == NO_TARGET else text),
                 lambda question, value: replace(
-                    question, space=replace(question.space, compiler=value)
+                    question, space=replace(question.space, target=value)
                 ),
-                lambda compiler: NO_COMPILER if compiler is None else compiler.value,
+                lambda target: NO_TARGET if target is None else target.value,
                 "compiler that builds it",
             ),
             "host-serialize": Variable(
@@ -348,7 +348,7 @@ class ArrayQuestion(Question):
 
 
 #: How no compiler is written where compilers are varied, and what is so or not.
-NO_COMPILER = "none"
+NO_TARGET = "none"
 YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -390,10 +390,10 @@ def read_edition(name: object) -> Edition:
     return Edition(parse_choice("--edition", name, [e.value for e in Edition]))
 
 
-def read_compiler(name: str | None) -> Compiler | None:
-    """Look up a compiler that ``--compiler`` names; None for none."""
-    compilers = [compiler.value for compiler in Compiler]
-    return None if name is None else Compiler(parse_choice("--compiler", name, compilers))
+def read_target(name: str | None) -> Target | None:
+    """Look up a compiler that ``--for`` names; None for none."""
+    targets = [target.value for target in Target]
+    return None if name is None else Target(parse_choice("--for", name, targets))
 
 
 def _two_level(options: ArrayOptions, edition: Edition) -> bool:

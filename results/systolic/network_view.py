@@ -12,7 +12,7 @@ from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.network_view import proven_fact, search_effort, total_fact
 from ithaca.results.run_view import WordBytes, run_facts
-from ithaca.results.systolic.result_view import compiler_text
+from ithaca.results.systolic.result_view import target_text
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
 from ithaca.solver.solution import Solution
@@ -148,11 +148,11 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
     if result.total is not None:
         if (minimised := result.layer_objective.text) != text:
             yield Fact("", f"of all layers together; each is least in {minimised}")
-        compiler = systolic(result.layers[0].answer.problem).options.compiler
-        if compiler is not None and result.total.value is not None:
+        target = systolic(result.layers[0].answer.problem).options.target
+        if target is not None and result.total.value is not None:
             total = result.total
-            text = compiler_text(compiler, total.value, total.certificate, result.unrestricted)
-            yield Fact(f"for {compiler.title}", text)
+            text = target_text(target, total.value, total.certificate, result.unrestricted)
+            yield Fact(f"for {target.title}", text)
     latency = result.sum_of("latency")
     if latency is not None and result.mac_cycles:
         clock = result.request.technology.clock_mhz

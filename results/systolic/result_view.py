@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from ithaca.files.numbers import counted, number, rounded
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.systolic.buffering import ALL
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
 from ithaca.formulations.systolic.packages import packages_text
+from ithaca.formulations.target import Target
 from ithaca.results.result_view import (
     breakdown,
     design_table,
@@ -127,11 +127,11 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
         if len(known) == len(bounds) and own is not None and min(known) < own:
             gap, alone = relative_gap(best.value, min(known)), best.certificate.gap
             yield Fact("", f"over all the gap is {gap_text(gap)}, of this design {gap_text(alone)}")
-    compiler = systolic(best.problem).options.compiler
-    if compiler is not None:
+    target = systolic(best.problem).options.target
+    if target is not None:
         yield Fact(
-            f"for {compiler.title}",
-            compiler_text(compiler, best.value, result.certificate, result.unrestricted),
+            f"for {target.title}",
+            target_text(target, best.value, result.certificate, result.unrestricted),
         )
     for index, loop in enumerate(array.band):
         yield Fact("" if index else "tiling", _loop_text(best, loop))
@@ -214,18 +214,15 @@ def _bottleneck(best: Solution) -> str:
     return text
 
 
-def compiler_text(
-    compiler: Compiler,
-    value: Fraction | None,
-    proof: Certificate,
-    unrestricted: Unrestricted | None,
+def target_text(
+    target: Target, value: Fraction | None, proof: Certificate, unrestricted: Unrestricted | None
 ) -> str:
     """The quality of an answer among what a compiler builds, and the cost of the restriction to
     that, in words.
 
     Parameters
     ----------
-    compiler : Compiler
+    target : Target
         The compiler.
     value : Fraction or None
         The objective of the answer.
@@ -235,7 +232,7 @@ def compiler_text(
         The answer without the restriction, where that is known.
     """
     proven = "proven optimal" if proof.status is Status.OPTIMAL else "the best found, not proven,"
-    text = f"{proven} among what {compiler.title} builds"
+    text = f"{proven} among what {target.title} builds"
     if unrestricted is None or value is None:
         return text
     other, bound = unrestricted.value, unrestricted.certificate.lower_bound

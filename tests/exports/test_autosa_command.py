@@ -251,7 +251,7 @@ def test_the_script_has_nothing_for_shellcheck_to_say(script):
 
 def test_the_readme_has_the_results_own_technology_and_small_times(tmp_path):
     found = ithaca.solve(
-        "mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", compiler="autosa"
+        "mm", i=16, j=16, k=16, dataflow="i,j", platform="asic-28nm", target="autosa"
     )
     ithaca.export(found, "autosa", tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text()

@@ -152,7 +152,7 @@ def test_back_ends_that_were_never_built_are_refused():
 def test_products_of_three_are_refused():
     nest = replace(workload("mttkrp"), sparse=None)
     blocks = f"{nest.inputs[0].tensor}=2/4"
-    run = ithaca("solve", "mttkrp", "--block-sparse", blocks, "--compiler", "autosa")
+    run = ithaca("solve", "mttkrp", "--block-sparse", blocks, "--for", "autosa")
     assert run.returncode == 2
     assert len(run.stderr.splitlines()) == 1
 
@@ -160,9 +160,7 @@ def test_products_of_three_are_refused():
 def test_solved_for_autosa_is_exported(tmp_path):
     file = tmp_path / "r.json"
     words = ["-s", "i=16,j=16,k=32", "--dataflow", "i", "--limit", "dsp=40"]
-    solved = ithaca(
-        "solve", "mm", *words, "--block-sparse", "A=1/4", "--compiler", "autosa", "-o", file
-    )
+    solved = ithaca("solve", "mm", *words, "--block-sparse", "A=1/4", "--for", "autosa", "-o", file)
     assert solved.returncode == 0, solved.stderr
     assert json.loads(file.read_text())["best"]["tiling"]["simd"] == 8
     plain = tmp_path / "plain.json"

@@ -21,7 +21,7 @@ SMALL = ["mm", "-s", "i=16,j=16,k=16", "--dataflow", "i,j", "--dtype", "int16"]
 def result(tmp_path_factory):
     file = tmp_path_factory.mktemp("tapa") / "r.json"
     limits = ["--limit", "dsp=40,bram18k=60"]
-    assert ithaca("solve", *SMALL, *limits, "--compiler", "autosa", "-o", file).returncode == 0
+    assert ithaca("solve", *SMALL, *limits, "--for", "autosa", "-o", file).returncode == 0
     return file
 
 
@@ -126,7 +126,7 @@ void host_serialize_A(std::vector<short> &A_to, std::vector<short> &A_from){
 def test_layers_of_a_network_have_it_too(tmp_path):
     file, folder = tmp_path / "n.json", tmp_path / "out"
     layers = ["vgg16", "--layers", "conv5_1", "--dtype", "int8", "--dataflow", "o,r"]
-    limits = ["--limit", "dsp=100", "--compiler", "autosa", "--gap", "0.5"]
+    limits = ["--limit", "dsp=100", "--for", "autosa", "--gap", "0.5"]
     assert ithaca("network", *layers, *limits, "-o", file).returncode == 0
     run = ithaca("export", file, "--to", "autosa", "--target", "tapa", "-o", folder)
     assert run.returncode == 0, run.stderr

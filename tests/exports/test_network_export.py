@@ -45,7 +45,7 @@ def configuration(layer):
 @pytest.mark.parametrize("target", [n for n, tool in TARGETS.items() if tool.family == "systolic"])
 def test_every_target_gets_a_folder_per_layer(target, network, tmp_path):
     own = {"dtype": "int8", "platform": "rtl-open"} if target == "rtl" else {}
-    found = ithaca.network(network, dataflow="o,i", compiler="autosa", **own)
+    found = ithaca.network(network, dataflow="o,i", target="autosa", **own)
     said = ithaca.export(found, target, tmp_path / "out")
     with (tmp_path / "out" / "layers.csv").open() as table:
         rows = list(csv.DictReader(table))
@@ -65,7 +65,7 @@ def test_every_target_gets_a_folder_per_layer(target, network, tmp_path):
 
 @pytest.mark.parametrize("mode", ["per-layer", "shared-dataflow", "shared-array"])
 def test_layers_for_autosa_are_taken_by_it(mode, network, tmp_path):
-    found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", compiler="autosa")
+    found = ithaca.network(network, mode=mode, dtype="int8", dataflow="o,r", target="autosa")
     assert found.value >= found.unrestricted.value
     for layer in found.layers:
         assert obstacles(configuration(layer)) == ()
@@ -77,7 +77,7 @@ def test_layers_for_autosa_are_taken_by_it(mode, network, tmp_path):
 
 
 def test_a_readme_states_the_figures_of_every_layer_and_a_script_builds_all(network, tmp_path):
-    found = ithaca.network(network, dataflow="o,i", compiler="autosa")
+    found = ithaca.network(network, dataflow="o,i", target="autosa")
     ithaca.export(found, "autosa", tmp_path / "out")
     lines = (tmp_path / "out" / "README.md").read_text().splitlines()
     headings, _, *rows = [
@@ -130,7 +130,7 @@ def test_all_layers_are_exported_or_none(network, tmp_path):
 
 
 def test_layers_that_run_alike_share_a_folder_whatever_their_names(network, tmp_path):
-    found = ithaca.network(network, dataflow="o,i", compiler="autosa")
+    found = ithaca.network(network, dataflow="o,i", target="autosa")
     one, other = configuration(found.layers[0]), configuration(found.layers[-1])
     names = ("/model/conv.1", "/model/conv.1", "layers.csv", "../..", "=x")
     layers = [ExportedLayer(name, 1, one) for name in names] + [

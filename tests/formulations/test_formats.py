@@ -122,10 +122,7 @@ def test_words_that_are_no_formats(words, line):
     [
         (("--edition", "odyssey"), "odyssey publishes one type of all tensors; allowed: fp32, "),
         (("--platform", "rtl-open"), "rtl-open, whose hardware has one type of all tensors; "),
-        (
-            ("--compiler", "autosa"),
-            "format A=int8,B=int4: C programs that AutoSA reads have one type",
-        ),
+        (("--for", "autosa"), "format A=int8,B=int4: C programs that AutoSA reads have one type"),
     ],
 )
 def test_what_lacks_formats_refuses_them(more, line):

@@ -124,7 +124,7 @@ def with_ports(random, design):
     array = derive(
         design.nest, array.dataflow, array.permutation, array.edition, DramAccess(ports=True)
     )
-    options = replace(design.options, ports=ports, compiler=None)
+    options = replace(design.options, ports=ports, target=None)
     technology = replace(design.technology, memory=memory)
     return replace(design, array=array, options=options, technology=technology, kept=())
 

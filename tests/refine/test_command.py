@@ -73,7 +73,7 @@ def test_points_of_the_grid_are_what_evaluate_says(folder):
     succeed("grid", "result.json", "--along", "i,j", "--around", "1", "-o", "small.nc")
     best = json.loads((folder / "result.json").read_text())["best"]
     points = folder / "points.csv"
-    succeed("seed", "result.json", "--to", "csv", "--count", "1", "-o", str(points))
+    succeed("seed", "result.json", "--for", "csv", "--count", "1", "-o", str(points))
     with points.open(newline="") as file:
         (row,) = csv.DictReader(file)
     grid = load_grid(folder / "small.nc")

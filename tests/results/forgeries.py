@@ -122,10 +122,10 @@ KINDS = {
     ),
     "matches": lambda folder: ithaca.match("mm", **MM),
     "for autosa": lambda folder: ithaca.solve(
-        "mm", i=16, j=16, k=16, limit=LIMITS, dataflow="i,j", compiler="autosa"
+        "mm", i=16, j=16, k=16, limit=LIMITS, dataflow="i,j", target="autosa"
     ),
     "layers for autosa": lambda folder: _network(
-        folder, objective="off_chip_words", edition="exact", compiler="autosa"
+        folder, objective="off_chip_words", edition="exact", target="autosa"
     ),
     "layers that share tiles": lambda folder: _network(
         folder, arch="simple", edition="uneven", fuse=True, objective="energy"

@@ -162,7 +162,7 @@ def load(kind, path, folder):
 COMMANDS = {
     "solve mm {array} -o result.json": "result",
     "solve mm {array} --limit dsp=4 --json": "result",
-    "solve mm {array} --compiler autosa --edition exact --json": "result",
+    "solve mm {array} --for autosa --edition exact --json": "result",
     "solve conv2d -s o=4,r=4,c=4,i=4,p=1,q=1 --divisors-only --dataflow o --json": "result",
     "refine result.json --time-limit 1 --json": "result",
     "solve mm {mapped} --json": "mapping",

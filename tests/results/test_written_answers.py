@@ -94,7 +94,7 @@ ANSWERS = {
         "mm", **SIZES, **ARRAY, objective=o, edition="odyssey"
     ),
     "arrays for a compiler": lambda o: ithaca.solve(
-        "mm", **SIZES, divisors_only=True, objective=o, compiler="autosa", dataflow="i,k"
+        "mm", **SIZES, divisors_only=True, objective=o, target="autosa", dataflow="i,k"
     ),
     "arrays within shares": lambda o: ithaca.solve(
         "mm", **SIZES, **ARRAY, objective=o, limit={"dsp": "0.33%", "bram18k": "7.77%"}

@@ -101,6 +101,7 @@ def seed(
         str,
         Option(
             "--to",
+            "--for",
             metavar="TOOL",
             help="Tool to write for: optuna, pymoo, nevergrad, opentuner, odyssey or csv.",
         ),

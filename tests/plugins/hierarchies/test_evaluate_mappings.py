@@ -124,7 +124,7 @@ def test_a_result_is_evaluated_afresh(tmp_path):
     assert point == {"valid": True, "reason": None, "metrics": point["metrics"]}
     assert point["metrics"] == best["metrics"]
     assert "yes" in run("evaluate", tmp_path / "r.json").stdout
-    succeed("seed", tmp_path / "r.json", "--to", "csv", "--count", "3", "-o", tmp_path / "s.csv")
+    succeed("seed", tmp_path / "r.json", "--for", "csv", "--count", "3", "-o", tmp_path / "s.csv")
     seeds = json.loads(
         run("evaluate", "mm", "--arch", "simple", "--points", tmp_path / "s.csv", "--json").stdout
     )["points"]

@@ -31,7 +31,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     assert ithaca("solve", *MM, "-o", "result.json")[0] == 0
     recorded = load(tmp_path / "result.json").solutions
     status, output, errors = ithaca(
-        "seed", "result.json", "--to", "csv", "--count", "9", "-o", "seeds.csv"
+        "seed", "result.json", "--for", "csv", "--count", "9", "-o", "seeds.csv"
     )
     assert (status, errors) == (0, "")
     assert "9 seeds for csv" in output
@@ -56,7 +56,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
     # another design of the same result
     assert (
         ithaca(
-            "seed", "result.json", "--to", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv"
+            "seed", "result.json", "--for", "csv", "--dataflow", "j", "--count", "3", "-o", "j.csv"
         )[0]
         == 0
     )
@@ -68,7 +68,7 @@ def test_seeds_of_a_result_begin_with_its_configurations_and_evaluate_reads_them
 
 def test_the_same_seed_writes_the_same_file(ithaca, tmp_path):
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        assert ithaca("seed", *ONE, "--to", "optuna", "--seed", seed, "-o", name)[0] == 0
+        assert ithaca("seed", *ONE, "--for", "optuna", "--seed", seed, "-o", name)[0] == 0
     a, b, c = ((tmp_path / name).read_text() for name in "abc")
     assert a == b != c
 
@@ -77,7 +77,7 @@ def test_fewer_than_asked_for_are_written_and_said(ithaca, tmp_path):
     best = json.loads(ithaca("solve", *ONE, "--limit", "dsp=5", "--json")[1])["objective"]["value"]
     limits = f"dsp=5,latency={best}"
     status, output, errors = ithaca(
-        "seed", *ONE, "--limit", limits, "--to", "csv", "--count", "300", "-o", "few.csv"
+        "seed", *ONE, "--limit", limits, "--for", "csv", "--count", "300", "-o", "few.csv"
     )
     assert status == 0
     written = len((tmp_path / "few.csv").read_text().splitlines()) - 1
@@ -87,7 +87,7 @@ def test_fewer_than_asked_for_are_written_and_said(ithaca, tmp_path):
 
 
 def test_infeasible_exits_1_and_names_the_limit(ithaca, tmp_path):
-    status, output, errors = ithaca("seed", *ONE, "--limit", "dsp=4", "--to", "csv", "-o", "x.csv")
+    status, output, errors = ithaca("seed", *ONE, "--limit", "dsp=4", "--for", "csv", "-o", "x.csv")
     assert (status, output) == (1, "")
     assert "limit dsp = 4 cannot be met" in errors
     assert errors.count("\n") == 1
@@ -107,11 +107,11 @@ def test_a_result_states_its_own_problem(ithaca, tmp_path):
         "--edition=exact",
         "--divisors-only",
     ):
-        status, _, errors = ithaca("seed", "result.json", option, "--to", "csv", *OUT)
+        status, _, errors = ithaca("seed", "result.json", option, "--for", "csv", *OUT)
         assert status == 2
         assert option.split("=")[0] in errors
         assert errors.count("\n") == 1
-    status, _, errors = ithaca("seed", "result.json", "--dataflow", "k", "--to", "csv", *OUT)
+    status, _, errors = ithaca("seed", "result.json", "--dataflow", "k", "--for", "csv", *OUT)
     assert status == 2
     assert "it has: [i,j] C" in errors
     assert sorted(p.name for p in tmp_path.iterdir()) == ["result.json"]

@@ -173,7 +173,7 @@ def test_modes_are_compared_layer_by_layer(solved, tmp_path):
 
 def test_every_layer_gets_a_folder_of_seeds(solved, tmp_path):
     path, folder = solved(), tmp_path / "seeds"
-    done = succeed("seed", path, "--to", "csv", "--count", "4", "-o", folder)
+    done = succeed("seed", path, "--for", "csv", "--count", "4", "-o", folder)
     layers = json.loads(path.read_text())["layers"]
     assert sorted(each.name for each in folder.iterdir()) == sorted(
         layer["name"] for layer in layers
@@ -186,11 +186,11 @@ def test_every_layer_gets_a_folder_of_seeds(solved, tmp_path):
         kept = one_result(folder / layer["name"] / "result.json")
         assert kept.best.value == layer["value"]
         alone = tmp_path / f"{layer['name']}.csv"
-        succeed("seed", path, "--layer", layer["name"], "--to", "csv", "--count", "4", "-o", alone)
+        succeed("seed", path, "--layer", layer["name"], "--for", "csv", "--count", "4", "-o", alone)
         assert alone.read_text() == (folder / layer["name"] / "seeds.csv").read_text()
     for words in (
-        ("--to", "csv", "-o", path),
-        ("--to", "csv", "-o", folder, "--platform", "u250"),
+        ("--for", "csv", "-o", path),
+        ("--for", "csv", "-o", folder, "--platform", "u250"),
     ):
         done = ithaca("seed", path, *words)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)

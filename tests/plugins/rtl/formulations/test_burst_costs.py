@@ -152,7 +152,7 @@ def test_what_it_does_not_go_with_is_refused_in_a_line(command, line):
 
 def test_exports(tmp_path):
     file = tmp_path / "r.json"
-    assert ithaca("solve", *IN_BURSTS, "--compiler", "autosa", "-o", file).returncode == 0
+    assert ithaca("solve", *IN_BURSTS, "--for", "autosa", "-o", file).returncode == 0
     run = ithaca("export", file, "--to", "autosa", "-o", tmp_path / "autosa")
     assert run.returncode == 0, run.stderr
     assert "--host-serialize" not in (tmp_path / "autosa" / "autosa_command.sh").read_text()

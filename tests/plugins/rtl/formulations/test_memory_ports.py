@@ -299,7 +299,7 @@ def test_points_state_ports(tmp_path):
 def test_autosa_is_told_ports_by_its_own_options(tmp_path, slow):
     file = tmp_path / "r.json"
     sizes = ["-s", "i=4,j=64,k=64", "--dataflow", "i,j", "--platform", slow, "--dtype", "int16"]
-    solved = ithaca("solve", "mm", *sizes, "--ports", "2", "--compiler", "autosa", "-o", file)
+    solved = ithaca("solve", "mm", *sizes, "--ports", "2", "--for", "autosa", "-o", file)
     assert solved.returncode == 0, solved.stderr
     ports = json.loads(file.read_text())["best"]["tiling"]["ports"]
     assert ports["B"] == 2

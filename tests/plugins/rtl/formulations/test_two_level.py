@@ -271,7 +271,7 @@ def test_seeds_keep_outer_tiles():
 
 def test_autosa_gets_outer_tiles_by_its_own_options(tmp_path):
     file = tmp_path / "r.json"
-    solved = ithaca(*SMALL, "--two-level", "--compiler", "autosa", "-o", file)
+    solved = ithaca(*SMALL, "--two-level", "--for", "autosa", "-o", file)
     assert solved.returncode == 0, solved.stderr
     best = json.loads(file.read_text())["best"]["tiling"]
     tiles = 16 // best["array_part"]["k"]

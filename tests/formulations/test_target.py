@@ -12,7 +12,6 @@ from ithaca.exports.autosa.requirements import nest_obstacles, obstacles
 from ithaca.exports.configuration import ArrayConfiguration
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.number_systems import NUMPY
-from ithaca.formulations.compiler import Compiler
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.problem import Limit, Problem
@@ -21,6 +20,7 @@ from ithaca.formulations.systolic.choice import choose_designs
 from ithaca.formulations.systolic.derivation import derive
 from ithaca.formulations.systolic.design import SpaceOptions, SystolicDesign, systolic
 from ithaca.formulations.systolic.metrics import parse_objective
+from ithaca.formulations.target import Target
 from ithaca.refine.evolution.engine import solve_evolve
 from ithaca.solver.certificate import Status
 from ithaca.solver.engines import ENGINES, engine
@@ -30,7 +30,7 @@ from ithaca.workloads.statement import parse_statement
 from tests.installed import installed_engines
 from tests.whole_spaces import crossed, lengths, linked, row_of, some_row, tables_of
 
-FOR_AUTOSA = SpaceOptions(compiler=Compiler.AUTOSA)
+FOR_AUTOSA = SpaceOptions(target=Target.AUTOSA)
 
 
 def nest_of(statement, extents, simd, untiled=""):
@@ -176,7 +176,7 @@ def test_engines_agree_on_small_convolutions(dataflow, nest):
     loops = tuple(dataflow.split(","))
     expected = least(posed(nest, loops, SpaceOptions(divisors_only=True), dsp=30, bram18k=60))
     problem = posed(
-        nest, loops, SpaceOptions(divisors_only=True, compiler=Compiler.AUTOSA), dsp=30, bram18k=60
+        nest, loops, SpaceOptions(divisors_only=True, target=Target.AUTOSA), dsp=30, bram18k=60
     )
     assert expected is not None
     for solve in installed_engines("exact", "cpsat"):
@@ -198,7 +198,7 @@ def test_repair_obeys():
 
 def test_other_designs_are_left_out_and_named():
     nest = mm(8, 8, 8)
-    kept = choose_designs(nest, compiler=Compiler.AUTOSA, include_unbuildable=True)
+    kept = choose_designs(nest, target=Target.AUTOSA, include_unbuildable=True)
     assert [array.name for array in kept] == [
         "[i] C",
         "[j] C",
@@ -209,9 +209,9 @@ def test_other_designs_are_left_out_and_named():
     ]
     with pytest.raises(
         InputError,
-        match=r"--compiler autosa: AutoSA builds none of these \(\[i,j\] A: .*permutation A: AutoSA",
+        match=r"--for autosa: AutoSA builds no design of these \(\[i,j\] A: .*permutation A: AutoSA",
     ):
-        choose_designs(nest, dataflow=("i", "j"), permutation="A", compiler=Compiler.AUTOSA)
+        choose_designs(nest, dataflow=("i", "j"), permutation="A", target=Target.AUTOSA)
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_windows_of_two_are_refused(window):
 def test_engines_agree_with_brute_force_on_random_problems(seed):
     draw = random.Random(seed)
     nest = mm(*(draw.choice([1, 2, 3, 4, 6]) for _ in "ijk"))
-    array = draw.choice(choose_designs(nest, compiler=Compiler.AUTOSA))
+    array = draw.choice(choose_designs(nest, target=Target.AUTOSA))
     dtype, divisors = draw.choice(["int8", "int16", "fp32"]), draw.random() < 0.3
     limits = {"dsp": draw.randint(2, 200), "bram18k": draw.randint(4, 100)}
     expected = least(
@@ -286,7 +286,7 @@ def test_engines_agree_with_brute_force_on_random_problems(seed):
     problem = posed(
         nest,
         array.dataflow,
-        SpaceOptions(divisors_only=divisors, compiler=Compiler.AUTOSA),
+        SpaceOptions(divisors_only=divisors, target=Target.AUTOSA),
         dtype,
         **limits,
     )

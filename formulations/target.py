@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Compiler(Enum):
+class Target(Enum):
     """A compiler that configurations are meant for."""
 
     AUTOSA = "autosa"
@@ -13,5 +13,5 @@ class Compiler(Enum):
 
     @property
     def title(self) -> str:
-        """The compiler's name as it is written."""
+        """The target's name as it is written."""
         return "AutoSA"
