@@ -51,8 +51,8 @@ def main() -> int:
             )  # fmt: skip
             result.save(path)
             folder, cells = Path(place), []
-            for interface in ("stream", "axi4"):
-                ithaca.export(path, "rtl", folder / interface, interface=interface)
+            for memory in ("stream", "axi4"):
+                ithaca.export(path, "rtl", folder / memory, memory=memory)
             stated = json.loads((folder / "axi4" / "expected.json").read_text())["rtl"]
             with compiled(folder / "stream") as bench:
                 runs = [bench.run()]

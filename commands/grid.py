@@ -42,12 +42,12 @@ def grid(
         Option("--x", metavar="FACTOR", help="Factor to the right, e.g. t2.i, lanes.i or pack.A."),
     ] = None,
     y: Annotated[str | None, Option("--y", metavar="FACTOR", help="Factor upwards.")] = None,
-    z: Annotated[
+    metric: Annotated[
         str | None,
         Option(
-            "--z",
-            metavar="METRIC",
-            help="Metric shown as colour: the best with each pair. Default: latency.",
+            "--metric",
+            metavar="NAME",
+            help="Metric to show of the best design with each pair. Default: latency.",
         ),
     ] = None,
     output: Annotated[
@@ -58,7 +58,7 @@ def grid(
     as_json: AsJson = False,
 ) -> None:
     """``ithaca grid``."""
-    for option, text in (("--x", x), ("--y", y), ("--z", z)):
+    for option, text in (("--x", x), ("--y", y), ("--metric", metric)):
         if plot is None and text is not None:
             raise InputError(
                 f"{option} is '{text}' without a plot; allowed: together with --plot FILE"
@@ -70,7 +70,9 @@ def grid(
         )
     evaluated = ask()
     picture = (
-        None if plot is None or x is None or y is None else (plot, x, y, METRIC if z is None else z)
+        None
+        if plot is None or x is None or y is None
+        else (plot, x, y, METRIC if metric is None else metric)
     )
     if picture is not None:
         evaluated.check_plot(*picture[:3])

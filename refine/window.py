@@ -104,7 +104,7 @@ def window_around(
         if loop not in named or loop in wanted[:number]:
             what = "is given twice" if loop in named else "is no band loop"
             raise InputError(
-                f"--along: '{loop}' {what}; allowed: different ones of {', '.join(named)}"
+                f"loops: '{loop}' {what}; allowed: different ones of {', '.join(named)}"
             )
     if not named:
         raise InputError(
@@ -112,7 +112,7 @@ def window_around(
             "with a loop of two iterations or more"
         )
     if not wanted:
-        raise InputError(f"--along is empty; allowed: some of {', '.join(named)}")
+        raise InputError(f"loops is empty; allowed: some of {', '.join(named)}")
     if around is not None and around < 0:
         raise InputError(f"around is {around}; allowed: an integer ≥ 0")
     if not space.contains(center):

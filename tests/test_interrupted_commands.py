@@ -69,7 +69,7 @@ def _grid_file(path):
     _picture(path) if path.suffix == ".png" else load_grid(path)
 
 
-GRID = split("--along i,j --around 10 --plot map.png --x lanes.i --y lanes.j -o grid.nc")
+GRID = split("--loops i,j --around 10 --plot map.png --x lanes.i --y lanes.j -o grid.nc")
 SOLVE = split("solve mm -s i=96,j=80,k=64 --dataflow i,j")
 CASES = {
     "grid": Case(("grid", "rough.json", *GRID), ("grid.nc", "map.png"), _grid_file),

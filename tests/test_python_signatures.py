@@ -35,7 +35,7 @@ INSTEAD = {
     "verbose": "view",
 }
 ONLY = {
-    "grid": {"x": "plot", "y": "plot", "z": "plot"},
+    "grid": {"x": "plot", "y": "plot", "metric": "plot"},
     "evaluate": {"table": "save_table"},
     "explain": {"loops": "result"},
     "refine": {"grid": "neighbourhood"},

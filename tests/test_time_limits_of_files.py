@@ -102,7 +102,7 @@ def test_neighbourhoods_are_smaller_in_less_time(result):
 @pytest.mark.parametrize("around", [2, 200])
 def test_grids_end_with_the_time(result, around, monkeypatch):
     monkeypatch.setattr("ithaca.commands.api.grids.CHUNK_POINTS", 1)  # all are Dask's
-    grid = ithaca.grid(result, around=around, along="i,j", time_limit=1e-9)
+    grid = ithaca.grid(result, around=around, loops="i,j", time_limit=1e-9)
     for answer in (lambda: grid.document, lambda: grid.dataset):
         with pytest.raises(NothingFoundError, match=r"time was over before all .* points were"):
             answer()
@@ -110,7 +110,7 @@ def test_grids_end_with_the_time(result, around, monkeypatch):
 
 def test_of_grids_the_points_around_the_result_come_first(result, monkeypatch):
     monkeypatch.setattr(tally, "BLOCK", 40)
-    whole = ithaca.grid(result, around=3, along="i,j")
+    whole = ithaca.grid(result, around=3, loops="i,j")
     parts = [*tally.tallies(whole.window)]
     assert parts[-1] == whole.tally
     assert len(parts) > 3
@@ -118,7 +118,7 @@ def test_of_grids_the_points_around_the_result_come_first(result, monkeypatch):
     assert parts[0].best is not None
     assert [part.best.value for part in parts] == [value] * len(parts)
     assert [part.points for part in parts] == sorted({part.points for part in parts})
-    grid = ithaca.grid(result, around=3, along="i,j", time_limit=60)
+    grid = ithaca.grid(result, around=3, loops="i,j", time_limit=60)
     monkeypatch.setattr("ithaca.commands.api.grids.tallies", partial(until_over, 2))
     assert not grid.complete
     many = f"{parts[1].points:,} of {whole.window.points:,} points evaluated"

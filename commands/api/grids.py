@@ -150,12 +150,12 @@ class Grid:
                 vars(self)["dataset"] = load_grid(Path(path), lazily=True)
 
     @public
-    def plot(self, path: str | Path | None, x: str, y: str, z: str = METRIC) -> Any:
+    def plot(self, path: str | Path | None, x: str, y: str, metric: str = METRIC) -> Any:
         """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each
         pair."""
         self.check_plot(path, x, y)
         with self.at_work():
-            return save_plot(heat_map(self.dataset, x, y, z), path)
+            return save_plot(heat_map(self.dataset, x, y, metric), path)
 
     def check_plot(self, path: str | Path | None, x: str, y: str) -> None:
         """Refuse, before anything is computed, what could not be drawn.
@@ -188,15 +188,15 @@ def grid(
         Option(
             "--around",
             metavar="N",
-            help="Factors at most N from the result's, or full: all. Default: the largest N "
+            help="Only factors at most N from the result's, or full: all. Default: the largest N "
             f"with {IN_MEMORY:,} points at most.",
         ),
     ] = None,
-    along: Annotated[
+    loops: Annotated[
         str | Sequence[str] | None,
         Option(
-            "--along",
-            metavar="LOOPS",
+            "--loops",
+            rich_help_panel="Question",
             help="Loops whose factors vary, e.g. i,j; others keep the result's. Default: all.",
         ),
     ] = None,
@@ -226,7 +226,7 @@ def grid(
             distance = parse_integer("--around", around, least=0)
         except InputError as error:
             raise InputError(f"{error}, or {FULL}") from None
-    chosen, names = one_result(result, layer), parse_loops(along, "--along")
+    chosen, names = one_result(result, layer), parse_loops(loops)
     if chosen.best is None or chosen.best.configuration is None:
         raise InputError(f"{chosen.source}: best is null; allowed: a result with a configuration")
     with errors_at(chosen.source):

@@ -44,7 +44,7 @@ def report(
         Option(
             "--around",
             metavar="N",
-            help="Factors at most N from the result's, in the landscape.",
+            help="Show factors up to N steps from the result's in the landscape.",
         ),
     ] = AROUND,
     quick: Quick = False,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def check_metric(grid: xr.Dataset, metric: str) -> None:
     """Refuse a metric that is no numeric variable of a grid."""
     numeric = [str(name) for name, variable in grid.data_vars.items() if variable.dtype.kind == "f"]
-    parse_choice("--z", metric, numeric)
+    parse_choice("--metric", metric, numeric)
 
 
 def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatMap:

@@ -34,7 +34,7 @@ def folder(results, monkeypatch):
 
 
 def test_the_grid_is_written_drawn_and_right(folder):
-    done = succeed("grid", "result.json", "--along", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
+    done = succeed("grid", "result.json", "--loops", "i,j", "--around", "2", *PLOT, "-o", "grid.nc")
     assert done.stderr == "wrote grid.nc\nwrote map.png\n"
     value = json.loads((folder / "result.json").read_text())["best"]["metrics"]["latency"]
     assert (
@@ -53,7 +53,7 @@ def test_the_page_says_whose_answer_is_marked(folder):
         "--around",
         "2",
         *PLOT[2:],
-        "--z",
+        "--metric",
         "energy",
         "--plot",
         "map.html",
@@ -70,7 +70,7 @@ def test_the_page_says_whose_answer_is_marked(folder):
 
 def test_points_of_the_grid_are_what_evaluate_says(folder):
     """Through the file and by the exact reference: every legal point of a small grid."""
-    succeed("grid", "result.json", "--along", "i,j", "--around", "1", "-o", "small.nc")
+    succeed("grid", "result.json", "--loops", "i,j", "--around", "1", "-o", "small.nc")
     best = json.loads((folder / "result.json").read_text())["best"]
     points = folder / "points.csv"
     succeed("seed", "result.json", "--for", "csv", "--count", "1", "-o", str(points))
@@ -114,21 +114,21 @@ def test_by_default_the_widest_window_that_fits(folder):
     assert ithaca_package.grid("large.json", around=around + 1).window.points > IN_MEMORY
     assert "the grid has " in refused("grid", "large.json", "--around", "full")
     # one that fits whole is whole
-    small = ithaca_package.grid("result.json", along="k")
+    small = ithaca_package.grid("result.json", loops="k")
     assert small.window.around is None
     assert (
         small.window.shape
-        == ithaca_package.grid("result.json", along="k", around="full").window.shape
+        == ithaca_package.grid("result.json", loops="k", around="full").window.shape
     )
     assert "allowed: an integer ≥ 0, or full" in refused("grid", "result.json", "--around", "-1")
 
 
 def test_it_is_told_what_holding_the_packs_leaves(folder):
-    done = ithaca("grid", "result.json", "--along", "k", "--around", "2")
+    done = ithaca("grid", "result.json", "--loops", "k", "--around", "2")
     packs = json.loads((folder / "result.json").read_text())["best"]["tiling"]["pack"]
     line = next(line for line in done.stdout.splitlines() if line.startswith("packs "))
     assert f"pack.A={packs['A_IO_L2_in']}, pack.B={packs['B_IO_L2_in']}" in line
-    free = ithaca("grid", "result.json", "--along", "k", "--around", "2", "--free-packs").stdout
+    free = ithaca("grid", "result.json", "--loops", "k", "--around", "2", "--free-packs").stdout
     assert "packs " not in free
     # 16 iterations of k in vectors of 16 words: of 14 to 18 lanes only 16 are a multiple of the
     # pack

@@ -360,7 +360,7 @@ def _with_memory(
     if words and stated.memory is None:
         raise InputError(
             f"--memory does not go with {folder}, whose tensors are streams; allowed: what "
-            "ithaca export --interface axi4 wrote"
+            "ithaca export --memory axi4 wrote"
         )
     if stated.memory is None or {**stated.memory, **words} == stated.memory:
         return stated

@@ -88,17 +88,15 @@ def _beside(file: Path, name: str) -> Path:
 
 
 def _hardware_files(
-    folder: Path, family: str, interface: str, layers: Mapping[str, Recorded]
+    folder: Path, family: str, memory: str, layers: Mapping[str, Recorded]
 ) -> Mapping[str, str]:
     """The files of one piece of hardware, of what its record states."""
     with errors_at(folder / RECORD):
         if (generator := GENERATORS.get(family)) is None:
-            return written_again(layers, interface)
+            return written_again(layers, memory)
         ((alone, *others)) = layers.values()
-        if others or interface != STREAM:
-            raise InputError(
-                f"interface is {interface!r}; allowed of {generator.workloads}: {STREAM}"
-            )
+        if others or memory != STREAM:
+            raise InputError(f"memory is {memory!r}; allowed of {generator.workloads}: {STREAM}")
         if reasons := generator.obstacles(alone.configuration):
             raise InputError("; ".join(reasons))
         return generated_files(generator, alone.configuration)

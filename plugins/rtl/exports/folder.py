@@ -39,24 +39,20 @@ from ithaca.plugins.rtl.exports.templates import template
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.arrays import array_network
 
-#: How tensors come: by a stream per tensor, or an AXI4 master.
+#: What memory is reached by: a stream per tensor, or an AXI4 master.
 STREAM = "stream"
-INTERFACES = (STREAM, "axi4")
+MEMORIES = (STREAM, "axi4")
 
 #: Operations of a nest up to which the result of random tensors is computed: some seconds, of
 #: floating point half a minute.
 MOST_OPERATIONS = 2**31
 
 
-def library(interface: str = STREAM) -> dict[str, str]:
+def library(memory: str = STREAM) -> dict[str, str]:
     """The fixed modules, by their paths in the folder."""
     return {
         f"{folder}/{path.name}": path.read_text(encoding="utf-8")
-        for folder in (
-            "library",
-            "bench",
-            *((interface, "dram", "board") if interface != STREAM else ()),
-        )
+        for folder in ("library", "bench", *((memory, "dram", "board") if memory != STREAM else ()))
         for path in sorted(
             files("ithaca.plugins.rtl.exports").joinpath(folder).iterdir(),
             key=lambda each: each.name,
@@ -166,7 +162,7 @@ def _as_built(configuration: ArrayConfiguration, sum_bits: int | None) -> Hardwa
 
 
 def _written_files(
-    layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, interface: str
+    layers: Mapping[str, ArrayConfiguration], sum_bits: int | None, memory: str
 ) -> Mapping[str, str]:
     """The files of an array that runs layers, by their names, one after the other; one alone has
     none. Raises `InputError` if something keeps several from one array."""
@@ -175,10 +171,10 @@ def _written_files(
         for name, chosen in layers.items()
     }
     runs = {name: _as_built(chosen, sum_bits) for name, chosen in layers.items()}
-    return _files(runs, known, interface, again=False)
+    return _files(runs, known, memory, again=False)
 
 
-def written_again(known: Mapping[str, Recorded], interface: str) -> Mapping[str, str]:
+def written_again(known: Mapping[str, Recorded], memory: str) -> Mapping[str, str]:
     """The files of hardware, from its record. Raises `InputError` if there is no such hardware."""
     runs = {}
     for name, layer in known.items():
@@ -186,13 +182,13 @@ def written_again(known: Mapping[str, Recorded], interface: str) -> Mapping[str,
         if reasons := _obstacles(layer.configuration):
             raise InputError(f"{name and f'{name}: '}{'; '.join(reasons)}")
         runs[name] = _as_built(layer.configuration, None)
-    return _files(runs, known, parse_choice("interface", interface, INTERFACES), again=True)
+    return _files(runs, known, parse_choice("memory", memory, MEMORIES), again=True)
 
 
 def _files(
-    runs: Mapping[str, Hardware], known: Mapping[str, Recorded], interface: str, *, again: bool
+    runs: Mapping[str, Hardware], known: Mapping[str, Recorded], memory: str, *, again: bool
 ) -> Mapping[str, str]:
-    hardware, streams = next(iter(runs.values())), interface == STREAM
+    hardware, streams = next(iter(runs.values())), memory == STREAM
     timing = IDEAL if streams else memory_timing(hardware.configuration)
     stated = {
         name: expected(own, timing, proven=known[name].proven, known=known[name] if again else None)
@@ -203,7 +199,7 @@ def _files(
         reasons = [*disagreements(runs)]
         reasons += [f"{name} hangs, as simulated" for name in runs if stated[name]["hangs"]]
         if not streams:
-            reasons = [f"with --interface {interface} masters read the tensors of one layer"]
+            reasons = [f"with --memory {memory} masters read the tensors of one layer"]
         if reasons:
             raise InputError("; ".join(reasons))
         hardware = Hardware(hardware.configuration, tuple(runs.values()))
@@ -220,7 +216,7 @@ def _files(
         "array.sv": array_text(hardware),
         "array_pe.sv": pe_text(hardware),
         "README.md": _readme(hardware, stated, memory=not streams),
-        RECORD: record_text(record, interface),
+        RECORD: record_text(record, memory),
     }
     if streams:
         files["bench.sv"] = bench_text(hardware, limits, [*runs])
@@ -231,16 +227,13 @@ def _files(
             files |= vectors(own, name, padding=streams)
     if shared:
         files |= register_files(hardware, [*runs])
-    return {
-        **files,
-        **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, interface),
-    }
+    return {**files, **fixed_files({"layers": stated} if shared else {"rtl": stated[""]}, memory)}
 
 
-def fixed_files(document: Mapping[str, Any], interface: str = STREAM) -> Mapping[str, str]:
+def fixed_files(document: Mapping[str, Any], memory: str = STREAM) -> Mapping[str, str]:
     """The files of every folder: the library, the scripts that run and synthesize the array, and
     the document of expected results."""
-    fixed = library(interface)
+    fixed = library(memory)
     return {
         **fixed,
         "simulate.sh": template("simulate.sh.txt"),
@@ -248,7 +241,7 @@ def fixed_files(document: Mapping[str, Any], interface: str = STREAM) -> Mapping
             "synthesize.ys.txt",
             library=" ".join(path for path in fixed if path.startswith("library/")),
         ),
-        "synthesize.tcl": template("synthesize.tcl.txt", masters=int(interface != STREAM)),
+        "synthesize.tcl": template("synthesize.tcl.txt", masters=int(memory != STREAM)),
         "expected.json": document_text({"schema": SCHEMA, **document}),
     }
 
@@ -301,12 +294,12 @@ def _obstacles(chosen: ArrayConfiguration) -> tuple[str, ...]:
     return reasons or tuple(obstacles(chosen))
 
 
-def rtl_tool(sum_bits: int | None = None, interface: str = STREAM) -> Tool:
-    """The exporter for sums of so many bits (default: the result's), and one of `INTERFACES`."""
-    files = partial(_written_files, sum_bits=sum_bits, interface=interface)
+def rtl_tool(sum_bits: int | None = None, memory: str = STREAM) -> Tool:
+    """The exporter for sums of so many bits (default: the result's), and one of `MEMORIES`."""
+    files = partial(_written_files, sum_bits=sum_bits, memory=memory)
 
     def chosen(options: Mapping[str, Any]) -> Tool:
-        stream = parse_choice("--interface", options["interface"] or interface, INTERFACES)
+        stream = parse_choice("--memory", options["memory"] or memory, MEMORIES)
         return rtl_tool(options["accumulator"], stream)
 
     return Tool(
@@ -317,7 +310,7 @@ def rtl_tool(sum_bits: int | None = None, interface: str = STREAM) -> Tool:
         "`ithaca build` on every folder",
         'ithaca build "$here/$folder" "$@"',
         shared=files,
-        options=("accumulator", "interface"),
+        options=("accumulator", "memory"),
         with_options=chosen,
         remark=remark,
         record=RECORD,

@@ -56,7 +56,7 @@ def tool_of(family: str) -> Tool | None:
         return None
 
     def chosen(options: Mapping[str, Any]) -> Tool:
-        refuse_options(options, {"interface": STREAM, "accumulator": 32}, generator.workloads)
+        refuse_options(options, {"memory": STREAM, "accumulator": 32}, generator.workloads)
         return own
 
     own = replace(

@@ -20,10 +20,10 @@ class HardwareOptions:
             help="(--to rtl only) Width of the accumulators in bits. Default: the result's.",
         ),
     ] = None
-    interface: Annotated[
+    memory: Annotated[
         str | None,
         Option(
-            "--interface",
+            "--memory",
             metavar="stream|axi4",
             rich_help_panel="Question",
             help="(--to rtl only) How tensors come: as streams (AXI4-Stream), or from memory by "

@@ -61,7 +61,7 @@ class RecordDocument(Document):
 
     schema_: Schema
     family: str
-    interface: str
+    memory: str
     layers: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
 
 
@@ -89,7 +89,7 @@ def array_problem(chosen: ArrayConfiguration) -> tuple[Problem, Configuration]:
 
 def record_text(
     layers: Mapping[str, Recorded],
-    interface: str,
+    memory: str,
     problem_of: Callable[[Any], tuple[Problem, Configuration]] = array_problem,
 ) -> str:
     """The record of hardware that runs layers, by their names; one alone has none.
@@ -98,8 +98,8 @@ def record_text(
     ----------
     layers : mapping of str to Recorded
         The layers.
-    interface : str
-        How tensors come, stream or axi4.
+    memory : str
+        What memory is reached by.
     problem_of : callable, optional
         The problem of a configuration and the factors of that.
     """
@@ -119,12 +119,12 @@ def record_text(
         model = _model(family).model_validate(fields, from_attributes=True)
         documents[name] = model.as_json()
     return document_text(
-        {"schema": SCHEMA, "family": family, "interface": interface, "layers": documents}
+        {"schema": SCHEMA, "family": family, "memory": memory, "layers": documents}
     )
 
 
 def read_record(folder: Path) -> tuple[str, str, Mapping[str, Recorded]]:
-    """The family, the interface and the layers that the record of a folder states.
+    """The family, the memory and the layers that the record of a folder states.
 
     Raises `InputError` if there is no record, or it states no hardware.
     """
@@ -139,7 +139,7 @@ def read_record(folder: Path) -> tuple[str, str, Mapping[str, Recorded]]:
                 raise InputError(f"layers has {quoted(name)}; allowed: names as of folders")
     return (
         read.family,
-        read.interface,
+        read.memory,
         {
             name: _recorded(read.family, layer, f"{path}: layers.{name}")
             for name, layer in read.layers.items()

@@ -88,8 +88,8 @@ REFUSED = {
         "x",
     ): "--to scalesim does not go with family recurrence; allowed: --to autosa",
     (
-        *("export", "lu.json", "--to", "rtl", "--interface", "axi4", "-o", "x"),
-    ): "--interface axi4 takes no recurrences; allowed: stream",
+        *("export", "lu.json", "--to", "rtl", "--memory", "axi4", "-o", "x"),
+    ): "--memory axi4 takes no recurrences; allowed: stream",
     (
         *("export", "lu.json", "--to", "rtl", "--accumulator", "16", "-o", "x"),
     ): "--accumulator 16 takes no recurrences; allowed: 32",

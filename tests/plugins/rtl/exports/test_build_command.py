@@ -254,8 +254,8 @@ def test_other_targets_and_widths_are_refused(tmp_path):
     assert not command("solve", "mm", *words, "-o", result).returncode
     for options, said in (
         (("autosa", "--accumulator", "16"), "--accumulator does not go with --to autosa"),
-        (("autosa", "--interface", "axi4"), "--interface does not go with --to autosa"),
-        (("rtl", "--interface", "axi"), "--interface is 'axi'; allowed: stream, axi4"),
+        (("autosa", "--memory", "axi4"), "--memory does not go with --to autosa"),
+        (("rtl", "--memory", "axi"), "--memory is 'axi'; allowed: stream, axi4"),
         (("rtl", "--accumulator", "8"), "--accumulator of int8 is '8'; allowed: 16, 32"),
     ):
         done = command("export", result, "-o", tmp_path / "out", "--to", *options)

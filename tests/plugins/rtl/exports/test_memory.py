@@ -66,9 +66,7 @@ def test_text_is_as_it_was():
 
 def test_streams_stay_as_they_are():
     chosen, sum_bits = configuration("mm", "ij", 1)
-    streams, masters = (
-        rtl_tool(sum_bits, interface).export(chosen) for interface in ("stream", "axi4")
-    )
+    streams, masters = (rtl_tool(sum_bits, memory).export(chosen) for memory in ("stream", "axi4"))
     changed = {name for name in streams if streams[name] != masters[name]}
     assert changed == {
         "README.md",

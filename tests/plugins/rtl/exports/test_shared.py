@@ -187,9 +187,9 @@ def test_what_keeps_layers_from_sharing_is_one_line(field, line):
 def test_masters_and_arrays_that_hang_are_not_shared():
     layers = layers_of("mm", "ij")
     exported = [ExportedLayer(name, 1, layer, 0) for name, layer in layers.items()]
-    _, remarks = export_layers(rtl_tool(interface="axi4"), exported, "")
+    _, remarks = export_layers(rtl_tool(memory="axi4"), exported, "")
     assert remarks == (
-        "array 0 is written as an array each for first, second, third, last: with --interface axi4 masters "
+        "array 0 is written as an array each for first, second, third, last: with --memory axi4 masters "
         "read the tensors of one layer",
     )
     shared = rtl_tool().shared

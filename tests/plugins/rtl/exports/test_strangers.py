@@ -44,10 +44,10 @@ def recurrence():
     return tool.export(tool.configured(result.best))
 
 
-def at_random(seed, *, interface="stream", blocks=False):
+def at_random(seed, *, memory="stream", blocks=False):
     name = SPARSE[seed % len(SPARSE)] if blocks else None
     chosen, sum_bits = random_case(seed, name, most_turns=3000, blocks=blocks)
-    return rtl_tool(sum_bits, interface).export(chosen)
+    return rtl_tool(sum_bits, memory).export(chosen)
 
 
 def two_levels():
@@ -59,7 +59,7 @@ KINDS = {
     "shared": shared,
     "recurrence": recurrence,
     "two levels": two_levels,
-    "masters": lambda: at_random(2, interface="axi4"),
+    "masters": lambda: at_random(2, memory="axi4"),
     "blocks": lambda: at_random(1, blocks=True),
     "random": lambda: at_random(7),
 }
@@ -79,9 +79,9 @@ def test_hardware_is_made_again_from_its_record(kind, folder):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_hardware_is_made_again_from_its_record(seed, folder):
-    interface = "axi4" if seed % 2 else "stream"
+    memory = "axi4" if seed % 2 else "stream"
     try:
-        files = at_random(seed, interface=interface, blocks=seed % 4 > 1)
+        files = at_random(seed, memory=memory, blocks=seed % 4 > 1)
     except InputError:
         pytest.skip("it cannot be written")
     same(files, folder)
@@ -261,7 +261,7 @@ def test_a_bench_that_calls_the_shell_does_not(hardware, tmp_path):
     ("change", "said"),
     [
         ({"family": "spatial"}, "family is 'spatial'; allowed: systolic"),
-        ({"interface": "tape"}, "interface is 'tape'; allowed: stream, axi4"),
+        ({"memory": "tape"}, "memory is 'tape'; allowed: stream, axi4"),
         ({"layers": {}}, "layers"),
         ({"layers": {"../x": {}}}, "layers has '../x'; allowed: names as of folders"),
         ({"layers": {'"); $system("x': {}}}, "allowed: names as of folders"),
