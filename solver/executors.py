@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.solver.executor import Executor, InProcess
+
+#: What makes executors of the address of a scheduler, and threads.
+EXECUTORS: Registry[Any] = Registry("executors")
 
 
 def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
@@ -13,9 +20,13 @@ def open_executor(threads: int = 1, scheduler: str | None = None) -> Executor:
     this machine.
     """
     if scheduler is not None:
-        from ithaca.solver.cluster import Cluster
-
-        return Cluster(scheduler, threads)
+        if not EXECUTORS:
+            raise InputError(
+                f"--scheduler is {scheduler!r}, and no plug-in that is installed runs searches "
+                "elsewhere; allowed: --threads"
+            )
+        made: Executor = next(iter(EXECUTORS.values()))(scheduler, threads)
+        return made
     if threads <= 1:
         return InProcess()
     from ithaca.solver.processes import Processes

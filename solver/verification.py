@@ -14,7 +14,7 @@ from ithaca.formulations.algebra.rounding import below
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.again import WITHIN, by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status
-from ithaca.solver.engines import Method, engine
+from ithaca.solver.engines import ENGINES, Method, engine
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
@@ -369,7 +369,7 @@ def _again(recorded: Solution, method: str, options: SolveOptions, at: str) -> S
     except (
         InputError
     ):  # either the claim is false, or its own engine repeats it and the two disagree
-        own = next((m for m in Method if m.value == recorded.certificate.method), Method.AUTO)
+        own = proof.method if proof.method in ENGINES else Method.AUTO
         check_agreement(engine(own)(recorded.problem, replace(options, gap=0.0)), again)
         raise
     check_agreement(

@@ -20,9 +20,9 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.platform_files import read_platform
 from ithaca.formulations.systolic.cost_model import evaluate
-from ithaca.formulations.systolic.descriptors import load_descriptor
 from ithaca.formulations.systolic.points import evaluate_points, load_points
 from ithaca.plugins.codesign.formulations.files import find_space
+from ithaca.plugins.descriptors.formulations.arrays import load_descriptor
 from ithaca.plugins.flow.formulations.graph import find_graph
 from ithaca.plugins.hierarchies.formulations.architecture_files import (
     architecture_document,
@@ -456,7 +456,7 @@ def kinds():
                 ".json",
                 tuple(
                     path.read_text()
-                    for path in sorted((ROOT / "tests/formulations/data").glob("*.json"))
+                    for path in sorted((ROOT / "tests/plugins/descriptors/data").glob("*.json"))
                 ),
                 _descriptor,
             ),

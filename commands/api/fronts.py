@@ -11,9 +11,14 @@ from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, StatedOptions, public
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.network_options import NestOrNetwork, NetworkOptions, refuse_networks
+from ithaca.commands.api.network_options import (
+    NestOrNetwork,
+    NetworkOptions,
+    parse_proving_method,
+    refuse_networks,
+)
 from ithaca.commands.api.options import Effort, Extents, Keeping, SearchOptions, Sizes
-from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_proving_method
+from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.files.errors import InputError
 from ithaca.files.registry import Registry
 from ithaca.files.words import parse_integer, split_values

@@ -1,4 +1,5 @@
-"""Options of all that is asked of networks: which phase, which layers, and what these share."""
+"""Options of all that is asked of networks: which phase, which layers, and what these share; the
+engines of studies."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import FamilyOptions, StatedOptions
 from ithaca.commands.api.options import Fuse, Keeping, LayerPatterns
+from ithaca.commands.api.parsing import parse_method
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.words import parse_choice, parse_integer, several
@@ -221,3 +223,17 @@ def _sharing(mode_name: str, arrays: int | None, minimise: str | None) -> tuple[
         "--minimise", minimise or Minimise.SLOWEST.value, [m.value for m in Minimise]
     )
     return parse_integer("--arrays", arrays, least=1), Minimise(what)
+
+
+def parse_steady_method(name: object, time_limit: object) -> str:
+    """Look up an engine; unless one is named the one that finds the same in every run, or under a
+    time limit the most."""
+    return parse_method(name or ("exact" if time_limit is None else "auto"))
+
+
+def parse_proving_method(name: object) -> str:
+    """Look up an engine that proves optimality."""
+    from ithaca.solver.engines import Method, proving
+
+    allowed = [Method.AUTO, *proving(), Method.STAGED]
+    return parse_choice("--method", name, allowed, ", which prove what they find")

@@ -10,14 +10,16 @@ from typing import Any
 
 from ithaca.commands.api.keywords import FamilyOptions
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.network_options import NetworkOptions
+from ithaca.commands.api.network_options import (
+    NetworkOptions,
+    parse_proving_method,
+    parse_steady_method,
+)
 from ithaca.commands.api.networks import progress_on, running_networks
 from ithaca.commands.api.options import Keeping, SearchOptions
 from ithaca.commands.api.parsing import (
     parse_extent,
     parse_method,
-    parse_proving_method,
-    parse_steady_method,
 )
 from ithaca.commands.api.vary import ReadAxis, parse_variations, varied
 from ithaca.files.errors import InputError

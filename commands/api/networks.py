@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ithaca.commands.api.keywords import FamilyOptions, public
 from ithaca.commands.api.live_line import LiveLine, note, searching
-from ithaca.commands.api.network_options import NetworkOptions
+from ithaca.commands.api.network_options import NetworkOptions, parse_steady_method
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -22,7 +22,7 @@ from ithaca.commands.api.options import (
     SearchOptions,
     SteadyMethod,
 )
-from ithaca.commands.api.parsing import parse_extents, parse_method, parse_steady_method
+from ithaca.commands.api.parsing import parse_extents, parse_method
 from ithaca.files.errors import InputError
 from ithaca.files.words import REPEATED
 from ithaca.studies.network.asking import NetworkQuestion

@@ -61,14 +61,7 @@ Objective = Annotated[
         help="Metric or expression to minimise; throughput is maximised.",
     ),
 ]
-Method = Annotated[
-    str,
-    Option(
-        "--method",
-        metavar="NAME",
-        help=f"Search method: {METHODS}.",
-    ),
-]
+Method = Annotated[str, Option("--method", metavar="NAME", help=f"Search method: {METHODS}.")]
 SteadyMethod = Annotated[
     str | None,
     Option(

@@ -104,20 +104,6 @@ def parse_method(name: object) -> str:
     return parse_choice("--method", name, Registry[object]("engines"))
 
 
-def parse_steady_method(name: object, time_limit: object) -> str:
-    """Look up an engine; unless one is named the one that finds the same in every run, or under a
-    time limit the most."""
-    return parse_method(name or ("exact" if time_limit is None else "auto"))
-
-
-def parse_proving_method(name: object) -> str:
-    """Look up an engine that proves optimality."""
-    from ithaca.solver.engines import Method, proving
-
-    allowed = [Method.AUTO, *proving(), Method.STAGED]
-    return parse_choice("--method", name, allowed, ", which prove what they find")
-
-
 def parse_engines(method: object, pair: str | Sequence[str] | None) -> tuple[str, str | None]:
     """The engine to solve with; or two that prove optimality, such as ``exact,enumeration``, where
     they are passed."""

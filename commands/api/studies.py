@@ -11,7 +11,12 @@ from typer import Option
 
 from ithaca.commands.api.keywords import FamilyOptions, StatedOptions, public
 from ithaca.commands.api.live_line import note, searching
-from ithaca.commands.api.network_options import NestOrNetwork, NetworkOptions, refuse_networks
+from ithaca.commands.api.network_options import (
+    NestOrNetwork,
+    NetworkOptions,
+    parse_steady_method,
+    refuse_networks,
+)
 from ithaca.commands.api.options import (
     OBJECTIVE,
     Extents,
@@ -21,7 +26,7 @@ from ithaca.commands.api.options import (
     Sizes,
     SteadyMethod,
 )
-from ithaca.commands.api.parsing import check_sizes, parse_extents, parse_steady_method
+from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.commands.api.vary import parse_variations, varied
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ithaca.files.errors import InputError
+from ithaca.files.registry import Registry
 from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
 from ithaca.formulations.data_types import ACCUMULATORS, DataType, data_type
@@ -37,6 +38,9 @@ from ithaca.workloads.nest import LoopNest, Stored
 
 if TYPE_CHECKING:
     from ithaca.workloads.networks.network import Network
+
+#: What reads the array of a question's descriptor.
+DESCRIBED: Registry[Callable[..., SystolicArray]] = Registry("described arrays")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +147,12 @@ class ArrayQuestion(Question):
                     f"{'; '.join(reasons)}"
                 )
         if self.descriptor is not None:
-            return (self._described(nest, self.descriptor),)
+            if not DESCRIBED:
+                raise InputError(
+                    f"--descriptor is {str(self.descriptor)!r}, and no plug-in that is installed "
+                    "reads descriptions; allowed: --dataflow"
+                )
+            return (next(iter(DESCRIBED.values()))(self, nest),)
         return choose_designs(
             nest,
             self.edition,
@@ -155,39 +164,6 @@ class ArrayQuestion(Question):
             dram=self.space.dram,
             double_buffer=self.space.double_buffer,
         )
-
-    def _described(self, nest: LoopNest, descriptor: str | Path) -> SystolicArray:
-        from ithaca.formulations.systolic.descriptors import load_descriptor
-
-        if self.edition is not Edition.ODYSSEY:
-            raise InputError(
-                "--descriptor: published descriptions carry the omissions of --edition "
-                "odyssey; allowed: that edition only"
-            )
-        if self.space.double_buffer != ALL:
-            raise InputError(
-                "--double-buffer does not go with --descriptor, which says itself what is doubled; "
-                "allowed: one of them"
-            )
-        array = load_descriptor(Path(descriptor), nest)
-        for option, wanted, described in (
-            ("--dataflow", self.dataflow and set(self.dataflow), set(array.dataflow)),
-            ("--permutation", self.permutation, array.permutation),
-        ):
-            if wanted is not None and wanted != described:
-                raise InputError(
-                    f"{option} does not match the descriptor, which describes {array.name}"
-                )
-        target = self.space.target
-        if target is not None:
-            from ithaca.formulations.systolic.target import design_obstacles
-
-            if reasons := tuple(design_obstacles(nest, array)):
-                raise InputError(
-                    f"--for {target.value}: {target.title} cannot build the "
-                    f"descriptor's design: {'; '.join(reasons)}"
-                )
-        return array
 
     def problems(self, nest: LoopNest, memory: Stored = ()) -> tuple[Problem, ...]:
         limits = self.of(nest).limits

@@ -2,9 +2,9 @@
 never arrays.
 
 This is the model object of a design. `ithaca.formulations.systolic.derivation` builds it from a
-loop nest, `ithaca.formulations.systolic.descriptors` from a published description; the cost model
-and every solver read only what stands here. Tile sizes, counts and trips are expressions over the
-quantities of `ithaca.formulations.systolic.quantities`.
+loop nest, plug-ins from a published description; the cost model and every solver read only what
+stands here. Tile sizes, counts and trips are expressions over the quantities of
+`ithaca.formulations.systolic.quantities`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ithaca.solver import portfolio
-from ithaca.solver.cluster import Cluster
 from ithaca.solver.enumeration.engine import solve_enumeration
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.exact.search import Search, SearchState
@@ -271,33 +270,6 @@ def test_a_search_shows_what_it_has_after_each_task():
     assert bounds == sorted(bounds)
     assert boxes == sorted(boxes)
     assert isinstance(options.helpers.executor, Executor)
-
-
-@pytest.fixture
-def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
-    ) as local:
-        yield local
-
-
-def test_a_cluster_comes_to_the_same_though_a_worker_is_killed(cluster):
-    """The first worker has what all tasks need; it is killed with that."""
-    problem = mm_problem((64, 64, 64), objective="edp")
-    processes = [nanny.pid for nanny in cluster.workers.values()]
-    with Cluster(cluster.scheduler_address, 1) as executor:
-
-        class Killing(Watched):
-            def run(self, jobs, share, tell=None):
-                for outcome in executor.run(jobs, share):
-                    if processes:
-                        os.kill(processes.pop(0), signal.SIGKILL)
-                    yield outcome
-
-        assert certified(split(problem, Killing())) == certified(split(problem, InProcess()))
-    assert not processes
 
 
 def test_a_scheduler_takes_the_tasks_of_the_only_design(monkeypatch):

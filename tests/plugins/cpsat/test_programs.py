@@ -13,6 +13,7 @@ from tests.command_line import succeed
 from tests.exports.test_programs import MM, RULES
 
 
+@pytest.mark.ci
 def test_programs_of_cpsat_have_names(tmp_path):
     from google.protobuf import text_format
     from ortools.sat import cp_model_pb2

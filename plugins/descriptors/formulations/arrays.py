@@ -13,19 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ithaca.files.errors import InputError
 from ithaca.files.messages import among, errors_at, escaped, quoted, refuse
 from ithaca.formulations.algebra.expression import ONE, Expression, multiply
+from ithaca.formulations.systolic.buffering import ALL
 from ithaca.formulations.systolic.dataflows import find_dataflow, loop_order, permutations
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.descriptor_reader import (
-    Field,
-    Reader,
-    Spine,
-    children,
-    read_json,
-    read_parameters,
-)
 from ithaca.formulations.systolic.quantities import lanes, tiles
+from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.formulations.systolic.systolic_array import (
     Direction,
     Edition,
@@ -34,10 +29,60 @@ from ithaca.formulations.systolic.systolic_array import (
     Module,
     SystolicArray,
 )
+from ithaca.formulations.systolic.target import design_obstacles
+from ithaca.plugins.descriptors.formulations.reader import (
+    Field,
+    Reader,
+    Spine,
+    children,
+    read_json,
+    read_parameters,
+)
 from ithaca.workloads.nest import LoopNest
 
 #: What descriptions call the processing element.
 PE = "PE"
+
+
+def described(question: ArrayQuestion, nest: LoopNest) -> SystolicArray:
+    """The array that the descriptor of a question describes.
+
+    Raises `InputError` if it cannot be read, describes no design of the nest, contradicts other
+    options of the question, or the target cannot build its design.
+
+    Parameters
+    ----------
+    question : ArrayQuestion
+        The question, which names a file as its descriptor.
+    nest : LoopNest
+        The nest to solve.
+    """
+    if question.edition is not Edition.ODYSSEY:
+        raise InputError(
+            "--descriptor: published descriptions carry the omissions of --edition "
+            "odyssey; allowed: that edition only"
+        )
+    if question.space.double_buffer != ALL:
+        raise InputError(
+            "--double-buffer does not go with --descriptor, which says itself what is doubled; "
+            "allowed: one of them"
+        )
+    array = load_descriptor(Path(str(question.descriptor)), nest)
+    for option, wanted, own in (
+        ("--dataflow", question.dataflow and set(question.dataflow), set(array.dataflow)),
+        ("--permutation", question.permutation, array.permutation),
+    ):
+        if wanted is not None and wanted != own:
+            raise InputError(
+                f"{option} does not match the descriptor, which describes {array.name}"
+            )
+    target = question.space.target
+    if target is not None and (reasons := tuple(design_obstacles(nest, array))):
+        raise InputError(
+            f"--for {target.value}: {target.title} cannot build the "
+            f"descriptor's design: {'; '.join(reasons)}"
+        )
+    return array
 
 
 def load_descriptor(path: Path, nest: LoopNest) -> SystolicArray:

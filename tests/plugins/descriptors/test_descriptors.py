@@ -18,13 +18,13 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import Expression
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import DATA_TYPES
-from ithaca.formulations.systolic import descriptor_reader
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive
-from ithaca.formulations.systolic.descriptors import descriptor_array, load_descriptor
 from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition, Epilogue
 from ithaca.formulations.systolic.tiling import Tiling, group_packs
+from ithaca.plugins.descriptors.formulations import reader
+from ithaca.plugins.descriptors.formulations.arrays import descriptor_array, load_descriptor
 from ithaca.workloads.library import workload
 from tests.reference import DESCRIPTORS, golden_text
 from tests.refusals import refusals
@@ -192,7 +192,7 @@ def test_bad_file(content, problem, tmp_path):
 def test_unreadable_paths(tmp_path, monkeypatch):
     large = tmp_path / "large.json"
     large.write_text(json.dumps(OURS["k",]))
-    monkeypatch.setattr(descriptor_reader, "MAX_BYTES", 1000)
+    monkeypatch.setattr(reader, "MAX_BYTES", 1000)
     monkeypatch.setattr(reading, "_BEGIN", 0.01)
     os.mkfifo(tmp_path / "pipe")
     for path, problem in (

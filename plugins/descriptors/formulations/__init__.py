@@ -1,0 +1,1 @@
+"""Descriptions read, and the arrays that they describe."""
