@@ -114,7 +114,7 @@ class Machine:
         padded = np.zeros((axes, whole), np.int32)
         padded[:, :entries] = nodes
         stored, work = np.empty((outputs, whole)), np.empty((registers, BLOCK))
-        arrays = (code, constants, work, sources.places, padded, stored)
+        arrays: list[NDArray[Any]] = [code, constants, work, sources.places, padded, stored]
         counts = (whole, length, len(constants), len(code))
         self._run(*counts, *map(address, arrays))
         return stored[:, :entries]
