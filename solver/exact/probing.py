@@ -88,27 +88,21 @@ def _best_descent(
     over samples of them."""
     few = [np.arange(0, table.count, ceil(table.count / SAMPLE)) for table in tables]
     samples = [table.only(own) for table, own in zip(tables, few, strict=True)]
-    starts = [[int(draw.integers(table.count)) for table in samples] for _ in range(STARTS)]
+    starts = [[int(draw.integers(own.size)) for own in few] for _ in range(STARTS)]
 
     def ends(
         rows: Sequence[CandidateTable], starts: Sequence[Sequence[int]]
     ) -> list[tuple[list[int], float]]:
         valued = configurations_of(lowered.values, problem.space, rows, lowered.limits)
         counts = [table.count for table in rows]
-        return [end for start in starts if (end := descend(valued, counts, start)) is not None]
+        return [end for start in starts if (end := descend(valued, counts, start))]
 
-    best = [
-        [int(own[row]) for own, row in zip(few, end[0], strict=True)]
-        for end in sorted(ends(samples, starts), key=itemgetter(1))
-    ]
-    return next(
-        (
-            configuration_of(problem.space, tables, end[0])
-            for end in ends(tables, best[:1])
-            if value is None or end[1] < value
-        ),
-        None,
-    )
+    for begun, _ in sorted(ends(samples, starts), key=itemgetter(1))[:1]:
+        start = [int(own[row]) for own, row in zip(few, begun, strict=True)]
+        for rows, least in ends(tables, [start]):
+            if value is None or least < value:
+                return configuration_of(problem.space, tables, rows)
+    return None
 
 
 def _promising(

@@ -52,6 +52,24 @@ def instruction(operation: str, result: int, first: int, second: int = 0) -> Ins
 
 
 @dataclass(frozen=True)
+class Placed:
+    """The values of sources, where they are found."""
+
+    places: NDArray[np.int64]
+    """For each source the axis whose nodes have its values, and the address of these."""
+    _owners: Any
+    """The arrays."""
+
+
+def placed(sources: Sequence[tuple[int, Floats]]) -> Placed:
+    """Find the values of sources, given for each as the number of an axis and an array of what its
+    nodes have."""
+    own = [np.ascontiguousarray(values, np.float64) for _, values in sources]
+    places = [(axis, address(values)) for (axis, _), values in zip(sources, own, strict=True)]
+    return Placed(np.array(places, np.int64), own)
+
+
+@dataclass(frozen=True)
 class Machine:
     """Machine code that runs any program."""
 
@@ -64,7 +82,7 @@ class Machine:
         code: NDArray[np.int32],
         constants: Floats,
         registers: int,
-        sources: Sequence[tuple[int, Floats]],
+        sources: Placed,
         nodes: NDArray[np.signedinteger],
         outputs: int,
     ) -> Floats:
@@ -78,8 +96,8 @@ class Machine:
             The first registers, which are not written, shape (constants, `LANES`).
         registers : int
             How many registers there are beside these.
-        sources : sequence of tuple of int, Floats
-            For each source the axis whose nodes have its values, and these.
+        sources : Placed
+            The values of the sources.
         nodes : NDArray[np.signedinteger]
             Nodes of each axis, shape (axes, entries).
         outputs : int
@@ -96,26 +114,31 @@ class Machine:
         padded = np.zeros((axes, whole), np.int32)
         padded[:, :entries] = nodes
         stored, work = np.empty((outputs, whole)), np.empty((registers, BLOCK))
-        # most have one value: those are copied to one array, as addresses take longer to get
-        singles = np.array([own[0] if own.size == 1 else 0.0 for _, own in sources], np.float64)
-        first, kept, places = _address(singles), list[Floats](), list[tuple[int, int]]()
-        for number, (axis, own) in enumerate(sources):
-            place = first + number * singles.itemsize
-            if own.size > 1:
-                kept.append(np.ascontiguousarray(own, np.float64))
-                place = _address(kept[-1])
-            places.append((axis, place))
-        arrays = (code, constants, work, np.array(places, np.int64), padded, stored)
+        arrays: list[NDArray[Any]] = [code, constants, work, sources.places, padded, stored]
         counts = (whole, length, len(constants), len(code))
-        self._run(*counts, *map(_address, arrays))
+        self._run(*counts, *map(address, arrays))
         return stored[:, :entries]
 
 
-def _address(values: NDArray[Any]) -> int:
+def address(values: NDArray[Any]) -> int:
     """The address of an array's values. That of a buffer is known four times as soon as NumPy's."""
     if values.flags.writeable and values.size:
         return ctypes.addressof(ctypes.c_char.from_buffer(values.data))
     return int(values.__array_interface__["data"][0])
+
+
+def this_processor(level: int) -> Any:
+    """LLVM's target that is this processor, for which it optimises at a level up to 3."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=level,
+        jit=True,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -125,14 +148,7 @@ def machine() -> Machine | None:
         from llvmlite import binding
     except ImportError:
         return None
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    target = binding.Target.from_default_triple().create_target_machine(
-        cpu=binding.get_host_cpu_name(),
-        features=binding.get_host_cpu_features().flatten(),
-        opt=2,
-        jit=True,
-    )
+    target = this_processor(2)
     engine = binding.create_mcjit_compiler(binding.parse_assembly(_assembly()), target)
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 10)

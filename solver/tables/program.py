@@ -1,9 +1,8 @@
 """Straight-line programs: expressions compiled for repeated evaluation on arrays.
 
 A program of hundreds of operations on fresh arrays spends up to half its time in page faults:
-memory is given back to the system after each run, and asked for again. So an array is freed, or
-written over, as soon as no later operation reads it, and long arrays are worked through in blocks
-that stay in the cache.
+memory is given back to the system after each run, and asked for again. So an array is freed as soon
+as no later operation reads it, and long arrays are worked through in blocks that stay in the cache.
 """
 
 from __future__ import annotations
@@ -32,15 +31,13 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.remembered import remembered
 
 if TYPE_CHECKING:
-    from ithaca.solver.tables.machine_code import Machine
+    from ithaca.solver.tables.machine_code import Machine, Placed
 
 Array = Floats
 
 #: Entries evaluated at once by `Program.gather`: enough to amortise calls into NumPy, and its work
 #: arrays stay in the cache.
-LONG = 8192
-#: Fewer entries are evaluated on fresh arrays, which cost less than the care for others.
-FEW = 512
+LONG = 4096
 
 #: Operations on entries after which a program starts the machine, which takes 0.06 s; a call of
 #: NumPy is as much as so many.
@@ -48,6 +45,20 @@ STARTED, CALL = 2 * 10**7, 2000
 
 #: The module of the machine.
 MACHINE = "ithaca.solver.tables.machine_code"
+
+
+class Sources(tuple[tuple[int, Array], ...]):
+    """For each symbol of a program the number of an axis, and the value on each of its nodes."""
+
+    def __reduce__(self) -> Any:
+        return Sources, (tuple(self),)
+
+    @cached_property
+    def placed(self) -> Placed:
+        """The values where machine code finds them."""
+        from ithaca.solver.tables.machine_code import placed
+
+        return placed(self)
 
 
 class Program:
@@ -110,20 +121,15 @@ class Program:
         entries = nodes.shape[1]
         self._work += len(self._plan.steps) * (entries + CALL)
         if entries and (machine := self._machine):
-            return list(machine.run(*self._code, sources, nodes, len(self._outputs)))
-        if entries < FEW:
-            return self.run([values.take(nodes[axis]) for axis, values in sources])
-        outputs = [np.empty(entries) for _ in self._outputs]
-        spare: list[Array] = []
+            placed = (sources if isinstance(sources, Sources) else Sources(sources)).placed
+            return list(machine.run(*self._code, placed, nodes, len(self._outputs)))
+        outputs = np.empty((len(self._outputs), entries))
         for begin in range(0, entries, LONG):
             part = nodes[:, begin : begin + LONG].astype(np.intp)
-            if part.shape[1] < LONG:
-                spare = [array[: part.shape[1]] for array in spare]
-            for whole, value in zip(
-                outputs, self._in_place(sources, list(part), spare), strict=True
-            ):
+            loaded = [values.take(part[axis]) for axis, values in sources]
+            for whole, value in zip(outputs, self.run(loaded), strict=True):
                 whole[begin : begin + LONG] = value
-        return outputs
+        return list(outputs)
 
     def part(self, outputs: slice) -> Program:
         """The program of some of the outputs, with the same symbols."""
@@ -132,26 +138,6 @@ class Program:
             program.__dict__.pop(derived, None)
         program._outputs = self._outputs[outputs]
         return program
-
-    def _in_place(
-        self,
-        sources: Sequence[tuple[int, Array]],
-        nodes: Sequence[NDArray[np.intp]],
-        spare: list[Array],
-    ) -> list[Array]:
-        """Evaluate one block in ``spare`` arrays; they, and what had to be made beside them, are
-        spare again."""
-        slots = self._plan.slots.copy()
-        for number, function, arguments, dead in self._plan.steps:
-            spare += [slots[slot] for slot in dead]
-            out = spare.pop() if spare else np.empty(nodes[0].size)
-            if function:
-                slots[number] = function(*[slots[a] for a in arguments], out=out)
-            else:
-                axis, values = sources[arguments[0]]
-                # all nodes exist; in the default mode NumPy would write to another array first
-                slots[number] = values.take(nodes[axis], None, out, "clip")
-        return [slots[index] for index in self._outputs]
 
     @cached_property
     def _plan(self) -> _Plan:

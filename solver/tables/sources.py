@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from ithaca.formulations.algebra.array_types import Floats
 from ithaca.solver.tables.column import Column
 from ithaca.solver.tables.model import Source
-from ithaca.solver.tables.program import Program
+from ithaca.solver.tables.program import Program, Sources
 from ithaca.solver.tables.relaxation import statistic
 from ithaca.solver.tables.table import CandidateTable
 from ithaca.solver.tables.tree import RowTree
 
 
-def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...]:
+def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> Sources:
     """The sources of the symbols in a program of bounds: the nodes of trees."""
     sources: dict[str, Source] = {}
     for number, tree in enumerate(trees):
@@ -23,10 +23,10 @@ def tree_sources(bounds: Program, trees: Sequence[RowTree]) -> tuple[Source, ...
                 sources[statistic(column.index, False).name] = number, next(lows)
             if column.high:
                 sources[statistic(column.index, True).name] = number, next(highs)
-    return tuple(sources[symbol] for symbol in bounds.symbols)
+    return Sources(sources[symbol] for symbol in bounds.symbols)
 
 
-def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) -> tuple[Source, ...]:
+def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) -> Sources:
     """The symbols' sources for boxes of one row of an axis, the first of their nodes, and all rows
     of the others, 0; no table is empty.
 
@@ -41,7 +41,7 @@ def row_sources(bounds: Program, tables: Sequence[CandidateTable], axis: int) ->
 
     Returns
     -------
-    tuple of Source
+    Sources
         For every symbol of the program, the axis that a box is looked up by (0: rows, 1: all
         others) and the values.
     """
@@ -56,7 +56,7 @@ def piece_sources(
     ends: Sequence[tuple[Floats, Floats]],
     axis: int,
     spans: tuple[Floats, Floats],
-) -> tuple[Source, ...]:
+) -> Sources:
     """The symbols' sources as of `row_sources`, for some rows of an axis.
 
     Parameters
@@ -78,4 +78,4 @@ def piece_sources(
             for upper, end in enumerate((low, high)):
                 rows = (0, spans[upper][place]) if number == axis else (1, end[place : place + 1])
                 sources[statistic(column.index, bool(upper)).name] = rows
-    return tuple(sources[symbol] for symbol in bounds.symbols)
+    return Sources(sources[symbol] for symbol in bounds.symbols)

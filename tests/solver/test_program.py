@@ -1,5 +1,6 @@
 """Programs: what they compute is what their expressions say, and their work arrays are reused."""
 
+import pickle
 import tracemalloc
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.solver.tables import machine_code
 from ithaca.solver.tables import program as programs
-from ithaca.solver.tables.program import FEW, LONG, Program
+from ithaca.solver.tables.program import LONG, Program, Sources
 
 A, B, C = (Symbol(name) for name in "abc")
 
@@ -44,7 +45,7 @@ def running(monkeypatch):
 
 
 @pytest.mark.parametrize("runs", ["numpy_alone", "running"])
-@pytest.mark.parametrize("entries", [1, FEW - 1, FEW, LONG, 2 * LONG + 17])
+@pytest.mark.parametrize("entries", [1, 511, LONG, 2 * LONG + 17])
 def test_gathered_entries_are_what_the_expressions_are(entries, runs, request):
     request.getfixturevalue(runs)
     random = np.random.default_rng(1)
@@ -93,6 +94,19 @@ def test_machine_code_gives_every_bit_that_numpy_gives(seed):
         run = program.run([c[places[axis]] for axis, c in zip(axes, columns, strict=True)])
     for own, other in zip(gathered, run, strict=True):
         np.testing.assert_array_equal(own, np.broadcast_to(other, 777))
+
+
+@pytest.mark.usefixtures("running")
+def test_copies_of_sources_have_arrays_of_their_own():
+    program, nodes = Program([A + B]), np.array([[0, 1], [1, 0]])
+    sources = Sources([(0, np.array([1.0, 2.0])), (1, np.array([10.0, 20.0]))])
+    before = program.gather(sources, nodes)
+    copied = pickle.loads(pickle.dumps(sources))  # as for another process
+    for _, values in sources:
+        values[:] = 0.0
+    for own in (program.gather(copied, nodes), program.gather(copied, nodes)):
+        np.testing.assert_array_equal(own, before)
+    np.testing.assert_array_equal(program.gather(sources, nodes), [[0.0, 0.0]])
 
 
 @pytest.mark.usefixtures("running")
