@@ -231,7 +231,7 @@ def inputs_of(stats: Path, root: Path) -> Iterator[list[Path]]:
             yield [each for each in own if each in tables or {*own[each]} & _GIVEN]
             return
         for kind, files in parts.items():
-            files += [each for each in _around(above) if kind in _around(above)[each]]
+            files += [each for each in _around(above) if not files and kind in _around(above)[each]]
         if all(parts[kind] for kind in _NEEDED):
             break
     tables = [*stats.parent.glob("*.ERT.yaml"), *stats.parent.parent.glob("ERT.yaml")]
