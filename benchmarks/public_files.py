@@ -9,9 +9,10 @@ told by what they hold: models of ONNX with products or convolutions (those of F
 their domains), Keras models in archives, HDF5 and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
 
-``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``
-beside ``X.map.txt``) with the model, figure by figure, where its input files stand beside it or in
-the folders ``arch`` and ``prob`` above.
+``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``,
+its mapping in ``X.map.txt`` or in itself) with the model, figure by figure, where its input files
+stand beside it or in a folder above. Runs of which only figures of the machine differ are of other
+inputs: those that stand there were changed since.
 
 What the tool's own front end says of each file that is refused here stands in
 ``public_files_refused.csv``, found by timeloopfe 5603893 (of a problem, together with a stub of an
@@ -231,7 +232,7 @@ def inputs_of(stats: Path, root: Path) -> Iterator[list[Path]]:
             yield [each for each in own if each in tables or {*own[each]} & _GIVEN]
             return
         for kind, files in parts.items():
-            files += [each for each in _around(above) if kind in _around(above)[each]]
+            files += [each for each in _around(above) if not files and kind in _around(above)[each]]
         if all(parts[kind] for kind in _NEEDED):
             break
     tables = [*stats.parent.glob("*.ERT.yaml"), *stats.parent.parent.glob("ERT.yaml")]

@@ -37,8 +37,8 @@ def fill(
     for node in reversed(nodes):
         if not has(node, 0) or node.input[0] in shapes or not node.output:
             continue  # of which something is known, as with sizes to be given
-        source, after = node.input[0], shapes.get(node.output[0])
-        if not _known(after) or node.output[0] in one_of_several:
+        source, after = node.input[0], _extents(shapes.get(node.output[0]))
+        if after is None or node.output[0] in one_of_several:
             continue
         for shape, only in _before(node, after, shapes):
             if only:
@@ -48,8 +48,10 @@ def fill(
                 one_of_several.add(source)
 
 
-def _known(shape: Any) -> bool:
-    return shape is not None and all(isinstance(extent, int) for extent in shape)
+def _extents(shape: Any) -> tuple[int, ...] | None:
+    """A shape, if all of it is known."""
+    known = shape is not None and all(isinstance(extent, int) for extent in shape)
+    return tuple(shape) if known else None
 
 
 def _before(
@@ -61,8 +63,8 @@ def _before(
     if (not domain and operator in _KEEPING) or keeps_shape(domain, operator):
         yield after, True
         return
-    weights = shapes.get(node.input[1]) if has(node, 1) else None
-    if domain or not _known(weights):
+    weights = _extents(shapes.get(node.input[1])) if has(node, 1) else None
+    if domain or weights is None:
         return
     if operator in ("Add", "Sub", "Mul", "Div") and len(weights) <= 1 < len(after):
         yield after, True

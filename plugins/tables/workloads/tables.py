@@ -196,9 +196,9 @@ def _topology(
     columns += _TOPOLOGY[len(columns) - 1 :]
     rows, partial = [], 0
     for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1):
-        row = _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
-        numbers = dict(row.numbers)
-        if _DEPTHWISE in row.name and "inputs" in numbers:
+        where, name = f"{path} row {line}", cells[0] or f"layer{number}"
+        numbers = _numbers(where, cells, columns, header)
+        if _DEPTHWISE in name and "inputs" in numbers:
             numbers["groups"] = numbers["inputs"]
             numbers["outputs"] = numbers["inputs"] * numbers.get("outputs", 1)
         partial += any(
@@ -206,7 +206,7 @@ def _topology(
             % numbers.get(f"stride_{d}", 1)
             for d in "01"
         )
-        rows.append(LayerRow(row.where, row.name, numbers))
+        rows.append(LayerRow(where, name, numbers))
     remarks = [*_unread(header, columns)]
     if partial:
         remarks.append(
@@ -220,17 +220,32 @@ def _topology(
 def _row(
     where: str, cells: Sequence[str], columns: Sequence[str], header: Sequence[str], name: str
 ) -> LayerRow | LeftOut:
-    """A row of a table; an empty cell says nothing."""
-    numbers: dict[str, int] = {}
+    """A row of a table, by its kind where it states one."""
     words = {own: cell for own, cell in zip(columns, cells, strict=False) if own in _WORDS}
     name, stated = words.get("name") or name, words.get("kind", "")
     kind = re.sub(r"[^a-z0-9]", "", stated.lower())
     each, turned = (any(word in kind for word in some) for some in (_EACH, _TURNED))
     if any(word in kind for word in _FEW) and not any(word in kind for word in _MULTIPLY):
         return LeftOut(where, name, stated)
+    numbers = _numbers(where, cells, columns, header)
+    if each and "inputs" in numbers:
+        channels = numbers["inputs"]
+        outputs = numbers.get("outputs", 1)
+        numbers |= {"groups": channels, "outputs": channels if outputs == 1 else outputs}
+    return LayerRow(where, name, numbers, turned and "inputs" in numbers)
+
+
+def _numbers(
+    where: str, cells: Sequence[str], columns: Sequence[str], header: Sequence[str]
+) -> dict[str, int]:
+    """The numbers of a row; an empty cell says nothing."""
+    numbers: dict[str, int] = {}
     for cell, column, title in zip(cells, columns, header, strict=False):
         if column in _PAIRS and (pair := _PAIR.fullmatch(cell)):
-            numbers |= {f"{column}_{d}": int(pair[1 + d]) for d in (0, 1)}
+            both = {f"{column}_{d}": int(pair[1 + d]) for d in (0, 1)}
+            if column not in _PADDING and 0 in both.values():
+                raise refuse(where, f"{title} is {quoted(cell)}; allowed: positive integers")
+            numbers |= both
         elif column and column not in _WORDS and cell:
             match = re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", cell)
             if match is None or (int(match[1]) < 1 and column not in _PADDING):
@@ -239,14 +254,10 @@ def _row(
                     where, f"{title} is {quoted(cell)}; allowed: a positive integer{letter}"
                 )
             numbers[column] = int(match[1])
-    for both in _PAIRS:
-        if (value := numbers.pop(both, None)) is not None:
-            numbers = {f"{both}_0": value, f"{both}_1": value} | numbers
+    for name in _PAIRS:
+        if (value := numbers.pop(name, None)) is not None:
+            numbers = {f"{name}_0": value, f"{name}_1": value} | numbers
     for d in "01":
         if f"window_{d}" not in numbers and "inputs" in numbers:
             numbers[f"window_{d}"] = numbers.get("window_0", 1)
-    if each and "inputs" in numbers:
-        channels = numbers["inputs"]
-        outputs = numbers.get("outputs", 1)
-        numbers |= {"groups": channels, "outputs": channels if outputs == 1 else outputs}
-    return LayerRow(where, name, numbers, turned and "inputs" in numbers)
+    return numbers

@@ -27,7 +27,7 @@ def _refuse(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
     raise refuse(
         where,
         f"is a {what}, which says how layers are built, not what they are; allowed: the model "
-        "itself, as ONNX (.onnx)",
+        "itself, as ONNX (.onnx), and this file after it: unroll MODEL --folding FILE",
     )
 
 

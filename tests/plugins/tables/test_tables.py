@@ -169,6 +169,7 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
         ("a.csv", "name,C,K,H,W,R,S\na,4,8,9,9,10,3\n", "window of 10 elements does not fit"),
         ("a.csv", "name,C,K,R,S\na,4,8,3,3\n", "map_0 is missing"),
         ("a.csv", "C,K,P,Q,R,S,Cin\n", "columns 'C' and 'Cin' for one number; allowed: one of"),
+        ("a.csv", "C,K,P,Q,R,S,stride\n4,8,7,7,3,3,0x1\n", "stride is '0x1'; allowed: positive"),
         ("a.csv", "name,type,C,K,P,Q\na,Pool,4,8,7,7\n", "no row can be a layer: it has no"),
         ("a.m", "Constant T 4;", "has no Layer"),
         ("a.m", "Layer a { Type: FC Dimensions { K: 4 } }", "line 1: Type is 'FC'; allowed: CONV"),

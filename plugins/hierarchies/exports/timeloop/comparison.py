@@ -11,8 +11,9 @@ from ithaca.files.errors import InputError
 from ithaca.files.numbers import rounded
 from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import statistics_text
+from ithaca.plugins.hierarchies.formulations.architecture import Level
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping
-from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
 from ithaca.plugins.hierarchies.formulations.points import SpatialPoint, model_of
 from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
 from ithaca.plugins.hierarchies.formulations.sparse.parts import Sparsity
@@ -51,19 +52,19 @@ class Manner:
         prices = "every access at a level's dearest price" * self.dearest
         return " and ".join(filter(None, (own, prices)))
 
-    def priced(self, design: MappingSpace) -> MappingSpace:
+    def priced(self, design: SpatialDesign) -> SpatialDesign:
         """A design with the prices of this manner."""
         if not self.dearest:
             return design
-        levels = tuple(
-            replace(level, **dict.fromkeys(_PRICES, max(level.prices.values())))
-            for level in design.architecture.levels
-        )
+        levels = tuple(map(_dearest, design.architecture.levels))
         return replace(design, architecture=replace(design.architecture, levels=levels))
 
 
-#: Energies of a level's accesses.
-_PRICES = ("read_energy", "write_energy", "update_energy")
+def _dearest(level: Level) -> Level:
+    """A level of which every access costs as much as the dearest."""
+    price = max(level.prices.values())
+    return replace(level, read_energy=price, write_energy=price, update_energy=price)
+
 
 #: Manners that a file may be of: of today, of 2022, unless told not to link lanes, and until 2021.
 MANNERS = (
@@ -163,7 +164,7 @@ def compared(point: SpatialPoint, path: Path) -> Comparison:
 
 
 def _metrics(
-    design: MappingSpace, mapping: Mapping, kind: type[TimeloopModel]
+    design: SpatialDesign, mapping: Mapping, kind: type[TimeloopModel]
 ) -> dict[str, Fraction]:
     """The metrics of a mapping by name, by one kind of model; of sparse tensors by theirs."""
     sparse = isinstance(design.architecture.sparsity, Sparsity)
