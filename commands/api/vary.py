@@ -177,7 +177,7 @@ def _variation(
         )
     if is_limit and plain == name and more_is_better(name, metrics):
         raise InputError(
-            f"--vary {quoted(name)} limits what is better the more there is; allowed: {LIMIT}{name} "
+            f"--vary {quoted(name)} is better the more there is; allowed: {LIMIT}{name} "
             f"for upper limits, or questions with --limit '{name}>=VALUE'"
         )
     if plain in fixed:
