@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
-from ithaca.files.numbers import DECIMAL, SCALES
+from ithaca.files.numbers import DECIMAL, SCALES, json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.design import Metric
+from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.platform import Bound, Share
 
 #: Powers of ten, or of 1,024, by their prefix.
@@ -65,7 +66,8 @@ def parse_limits(
     """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
     or by name.
 
-    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. A bound may be a
+    The left side is any expression over metrics; ``<=`` and ``=`` mean the same. Where more is
+    better the sign says which limit it is: ``throughput>=5`` is a requirement. A bound may be a
     share of the platform's resource (``bram18k=50%``), or ``none``; of ``metrics`` it may have a
     unit (``power=3W``).
     """
@@ -74,25 +76,71 @@ def parse_limits(
         return parse_upper(name, value, "--limit: ", unit_of(name, metrics or {}))
 
     if isinstance(words, Mapping):
+        for name, value in words.items():
+            if value not in (None, "none") and more_is_better(str(name), metrics or {}):
+                raise _both_ways(str(name), value)
         return {str(name): read(str(name), value) for name, value in words.items()}
     limits: dict[str, Bound] = {}
-    texts = several(words)
-    for text in texts:
-        if re.search(r"[^=<>]\s*(>=?|=>|<(?!=)|==)", text):
-            raise InputError(
-                f"--limit is {quoted(text)}; allowed: upper limits only, "
-                "METRIC=VALUE or METRIC<=VALUE"
-            )
-    for part in [part for text in texts for part in split_values(text.replace("<=", "="))]:
-        name, equals, value = (word.strip() for word in part.partition("="))
-        if not equals or not name or not value:
-            raise InputError(
-                f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
-            )
+    for part in (part for text in several(words) for part in split_values(text)):
+        name, sign, value = _sides(part)
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
-        limits[name] = read(name, value)
+        more = more_is_better(name, metrics or {})
+        if more and sign == "=" and value != "none":
+            raise _both_ways(name, value)
+        if sign == ">=":
+            if not more:
+                raise InputError(
+                    f"--limit is {quoted(part)}; allowed: upper limits only, METRIC=VALUE or "
+                    f"METRIC<=VALUE, and --require '{name} >= {value}'"
+                )
+            bound = read(name, value)
+            if not isinstance(bound, Fraction):
+                raise InputError(f"--limit is {quoted(part)}; allowed: numbers behind >=")
+            text = str(json_number(bound))
+            limits[f"{name} >= {text if Fraction(text) == bound else bound}"] = Fraction(0)
+        else:
+            limits[name] = read(name, value)
     return limits
+
+
+def _sides(part: str) -> tuple[str, str, str]:
+    """The name, sign and value of a limit as it is typed."""
+    match = re.fullmatch(r"([^=<>]*)(<=|>=|=)([^=<>]*)", part)
+    if match is None and re.search("[<>]|==", part):
+        raise InputError(
+            f"--limit is {quoted(part)}; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE"
+        )
+    name, sign, value = (word.strip() for word in match.groups()) if match else ("", "", "")
+    if not name or not value:
+        raise InputError(
+            f"--limit is {quoted(part)}; allowed: METRIC=VALUE,… such as dsp=8601,bram18k=3763"
+        )
+    return name, sign, value
+
+
+def more_is_better(name: str, metrics: Mapping[str, Metric]) -> bool:
+    """Whether an objective of this name is maximised, so that a limit on it may be a lower one.
+
+    Parameters
+    ----------
+    name : str
+        A metric, or an expression over metrics.
+    metrics : mapping of str to Metric
+        Metrics by name.
+    """
+    try:
+        return to_minimise(name, metrics) != name
+    except InputError:
+        return False
+
+
+def _both_ways(name: str, value: object) -> InputError:
+    """The error of a limit of which it is open whether it is an upper one."""
+    return InputError(
+        f"--limit: {quoted(name)} is {quoted(str(value))}, and more of it is better; allowed: "
+        f"'{name}>={value}' for at least that, '{name}<={value}' for at most"
+    )
 
 
 def unit_of(name: str, metrics: Mapping[str, Metric]) -> str:

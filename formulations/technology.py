@@ -88,5 +88,20 @@ class Technology:
     logic: tuple[LogicFit, ...] = ()
     """Look-up tables and flip-flops as the platform states them."""
 
+    @property
+    def giga(self) -> Fraction:
+        """One in a cycle, such as a byte or an operation, in 10⁹ in a second."""
+        return self.clock_mhz / 1000
+
+    @property
+    def watts(self) -> Fraction:
+        """One pJ in a cycle (W)."""
+        return self.clock_mhz / 10**6
+
+    @property
+    def cycles_per_ms(self) -> Fraction:
+        """Cycles of a millisecond."""
+        return self.clock_mhz * 1000
+
 
 DEFAULT_TECHNOLOGY = Technology()

@@ -6,9 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from ithaca.formulations.algebra.expression import Expression, Product, Symbol, quotient
+from ithaca.formulations.algebra.expression import (
+    CeilingDivision,
+    Constant,
+    Expression,
+    Product,
+    Symbol,
+    quotient,
+)
 from ithaca.formulations.algebra.number_systems import FRACTION, NumbersByName
-from ithaca.formulations.algebra.quotients import Products, quotient_floor
+from ithaca.formulations.algebra.quotients import quotient_floor
 from ithaca.formulations.design import Design
 from ithaca.formulations.goals import Limit
 from ithaca.formulations.remembered import latest
@@ -45,15 +52,25 @@ def _floor(expression: Expression, design: Design) -> Fraction | None:
 def _floor_of(expression: Expression, design: Design) -> Fraction | None:
     """The floor of a quotient over quantities, those that are products of others written out."""
     ranges = design.intervals
+    nodes = {name: node for axis in design.space.axes for name, node in axis.definitions.items()}
     products = {
         name: node
-        for axis in design.space.axes
-        for name, node in axis.definitions.items()
+        for name, node in nodes.items()
         if isinstance(node, Product)
         and node.coefficient == 1
         and all(isinstance(base, Symbol) and exponent == 1 for base, exponent in node.factors)
     }
-    most: Products = [
-        (tuple(node.symbols), Fraction(ranges[name].high)) for name, node in products.items()
+    between: list[tuple[tuple[str, ...], Fraction, Fraction]] = []
+    for name, node in nodes.items():
+        if isinstance(node, CeilingDivision) and isinstance(node.denominator, Symbol):
+            # tiles times their size: less than one tile more than there is
+            size, all_ = node.denominator, node.numerator
+            if isinstance(all_, Constant) and all_.value > 0 and all_.value.denominator == 1:
+                names = tuple(sorted(products.get(size.name, size).symbols))
+                most = all_.value + Fraction(ranges[size.name].high) - Fraction(1)
+                between.append(((name, *names), all_.value, most))
+    between += [
+        (tuple(node.symbols), Fraction(ranges[name].low), Fraction(ranges[name].high))
+        for name, node in products.items()
     ]
-    return quotient_floor(expression.substitute(products), ranges, most)
+    return quotient_floor(expression.substitute(products), ranges, between)

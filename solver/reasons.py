@@ -20,6 +20,9 @@ CONTRADICTION = "the limits contradict each other, and raising a single one is n
 #: No metric whose unit is known.
 NO_METRICS: Mapping[str, Metric] = MappingProxyType({})
 
+#: How a line begins that names limits of which it is open whether raising one alone would do.
+OPEN = "whether raising"
+
 
 def contradiction(metrics: Sequence[str]) -> str:
     """The contradiction in words, with the limits that are part of it by their metrics."""
@@ -70,8 +73,7 @@ def explain(
         metric for metric in open_ if metric not in least or not least[metric][1].others_kept
     ]:
         lines.append(
-            f"whether raising {' or '.join(left)} alone would do is "
-            "open, as the search ended before"
+            f"{OPEN} {' or '.join(left)} alone would do is open, as the search ended before"
         )
     return lines or [CONTRADICTION]
 

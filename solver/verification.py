@@ -217,11 +217,14 @@ def verify(
         options,
     )
     engines = again.certificate.method
-    if not again.certificate.status.proven:
+    if again.certificate.status.proven:
+        same = ", the same search," if engines == proof.method else ""
+        words += f", confirmed by {engines}{same} in {again.certificate.seconds:.1f} s"
+    elif status is Status.INFEASIBLE and recorded.problem.hopeless:
+        words += ", refuted again without a search"
+    else:
         bound = number(again.certificate.lower_bound)
         return f"{words}, not confirmed by {engines} in time (its bound: {bound})", False
-    same = ", the same search," if engines == proof.method else ""
-    words += f", confirmed by {engines}{same} in {again.certificate.seconds:.1f} s"
     if proof.ties_broken and recorded.value is not None and proof.then is None:
         chosen = preferred(recorded.problem, recorded.value, recorded.configuration, options)
         if chosen.configuration != recorded.configuration:

@@ -31,8 +31,8 @@ TERMS = 200
 STEPS = 20_000
 
 
-#: Names of symbols, and a number that their product does not exceed.
-Products = Sequence[tuple[tuple[str, ...], Fraction]]
+#: Names of symbols, and numbers that their product is not below and does not exceed.
+Products = Sequence[tuple[tuple[str, ...], Fraction, Fraction]]
 
 
 class _TooLongError(Exception):
@@ -55,7 +55,7 @@ def quotient_floor(
     ranges : mapping of str to Interval
         Ranges of its symbols.
     products : sequence of tuples, optional
-        Symbols with what their product does not exceed.
+        Symbols with what their product is not below and does not exceed.
     """
     if any(ranges[name].low <= 0 for name in expression.symbols):
         return None
@@ -126,8 +126,10 @@ class _Most:
     def __init__(
         self, tops: tuple[Expression, ...], ranges: Mapping[str, Interval], products: Products
     ) -> None:
-        self._tops, self._ranges, self._products = tops, ranges, products
+        self._ranges, self._products = ranges, products
+        self._tops = [(c, _powers(_factors(monic))) for c, monic in map(split_coefficient, tops)]
         self._signs: dict[Expression, bool] = {}
+        self._spans: dict[Expression, Interval | None] = {}
         self._known: dict[Expression, Fraction | None] = {}
 
     def __call__(self, term: Expression) -> Fraction | None:
@@ -175,7 +177,7 @@ class _Most:
 
     def _positive(self, base: Expression) -> bool:
         """Whether a base is positive by its looks or its range; others may be 0 or negative."""
-        span = bounds(base, self._ranges) if _negative(base) else None
+        span = self._span(base) if _negative(base) else None
         return not _negative(base) or (span is not None and span.low > 0)
 
     def _above(self, base: Expression, rest: Expression) -> Fraction | None:
@@ -201,33 +203,44 @@ class _Most:
         parts = [base.numerator / base.denominator] if isinstance(base, CeilingDivision) else []
         if isinstance(base, Sum | Maximum):
             parts = [each for each in base.children if each != ZERO]
-        span = bounds(base, self._ranges)
+        span = self._span(base)
         if span is not None and span.low > 0:
             parts.append(Constant(Fraction(span.low)))
         return _smallest(self(rest / each) for each in parts)
 
-    def _share(self, factors: tuple[tuple[Expression, int], ...]) -> Fraction:
-        """The most of powers of symbols over the top that leaves least."""
-        return min(
-            self._powers(multiply(*(power(b, e) for b, e in factors), power(top, -1)))
-            for top in self._tops
-        )
+    def _span(self, base: Expression) -> Interval | None:
+        """All values of a base by its ranges, and perhaps more."""
+        if base not in self._spans:
+            self._spans[base] = bounds(base, self._ranges)
+        return self._spans[base]
 
-    def _powers(self, term: Expression) -> Fraction:
-        """The most of powers of symbols, each by its range."""
-        most, monic = split_coefficient(term)
-        left = {
-            base.name: exponent for base, exponent in _factors(monic) if isinstance(base, Symbol)
-        }
-        for names, high in self._products:
-            if (times := min(left.get(name, 0) for name in names)) > 0:
-                for name in names:
-                    left[name] -= times
-                most *= high**times
+    def _share(self, factors: tuple[tuple[Expression, int], ...]) -> Fraction:
+        """The most of powers of symbols over the sum of the tops: of no top the share in them is
+        below its least."""
+        own = _powers(factors)
+        shares = (coefficient / self._most_of(own, top) for coefficient, top in self._tops)
+        return 1 / sum(shares, start=Fraction(0))
+
+    def _most_of(self, own: Mapping[str, int], below: Mapping[str, int]) -> Fraction:
+        """The most of powers of symbols over others, each by its range."""
+        left = {name: own.get(name, 0) - below.get(name, 0) for name in own.keys() | below}
+        most = Fraction(1)
+        for names, low, high in self._products:
+            powers = [left.get(name, 0) for name in names]
+            times = max(min(powers), 0) or min(max(powers), 0)
+            if times:
+                left |= {name: left[name] - times for name in names}
+                most *= (high if times > 0 else low) ** times
         for name, exponent in left.items():
-            span = self._ranges[name]
-            most *= (span.high if exponent > 0 else span.low) ** exponent
+            if exponent:
+                span = self._ranges[name]
+                most *= (span.high if exponent > 0 else span.low) ** exponent
         return most
+
+
+def _powers(factors: tuple[tuple[Expression, int], ...]) -> dict[str, int]:
+    """The exponents of symbols, by name."""
+    return {base.name: exponent for base, exponent in factors if isinstance(base, Symbol)}
 
 
 def _negative(node: Expression) -> bool:

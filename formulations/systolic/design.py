@@ -204,7 +204,7 @@ class SystolicDesign(Design):
         )
 
     def needed(self, metric: str, value: Fraction) -> Mapping[str, int]:
-        pace = {"latency": Fraction(1), "time": self.technology.clock_mhz * 1000}.get(metric)
+        pace = {"latency": Fraction(1), "time": self.technology.cycles_per_ms}.get(metric)
         if pace is None or self.kept:
             return {}
         known = self.nest, self.array, self.data, self.technology.memory.port, self.space

@@ -131,9 +131,7 @@ def power(costs: Costs) -> Any:
         from ithaca.formulations.systolic.silicon import silicon
 
         return silicon(costs).power
-    # pJ per cycle times MHz is µW
-    clock = costs.point.numbers.number(technology.clock_mhz / 10**6)
-    return energy(costs) * clock / costs.latency
+    return energy(costs) * costs.point.numbers.number(technology.watts) / costs.latency
 
 
 def area(costs: Costs) -> Any:
@@ -150,15 +148,13 @@ def area(costs: Costs) -> Any:
 
 def time(costs: Costs) -> Any:
     """Latency at the platform's clock (ms)."""
-    # cycles over MHz is µs
-    return costs.latency / costs.point.numbers.number(costs.point.technology.clock_mhz * 1000)
+    return costs.latency / costs.point.numbers.number(costs.point.technology.cycles_per_ms)
 
 
 def bandwidth(costs: Costs) -> Any:
     """Bytes moved off chip over the time that it takes (GB/s, 10⁹ bytes per second)."""
-    # bytes per cycle times MHz is MB/s
-    per_byte = costs.point.numbers.number(costs.point.technology.clock_mhz / 1000)
-    return costs.off_chip_bytes * per_byte / costs.latency
+    giga = costs.point.numbers.number(costs.point.technology.giga)
+    return costs.off_chip_bytes * giga / costs.latency
 
 
 def most_bandwidth(
@@ -195,7 +191,7 @@ def most_bandwidth(
         for group, module in array.modules
         if module.dram
     ]
-    return sum(ports) * technology.clock_mhz / 1000
+    return sum(ports) * technology.giga
 
 
 def throughput(costs: Costs) -> Any:
@@ -203,7 +199,7 @@ def throughput(costs: Costs) -> Any:
     nest that multiplies stored values."""
     point = costs.point
     each = point.array.factors * point.array.share
-    operations: Any = point.numbers.number(each * point.technology.clock_mhz / 1000)
+    operations: Any = point.numbers.number(each * point.technology.giga)
     for loop in (*point.array.band, *point.array.untiled):
         operations = operations * point.values[quantities.extent(loop).name]
     return operations / costs.latency

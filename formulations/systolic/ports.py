@@ -104,7 +104,7 @@ def with_channels(
     if ports is None or platform.memory is None:  # of a file, whose technology says so itself
         return technology
     channel = platform.memory.bandwidth.limit / platform.memory.channels  # GB/s over MHz
-    port = max(floor(channel * 1000 / technology.clock_mhz), 1)
+    port = max(floor(channel / technology.giga), 1)
     # no word is as wide as the largest
     memory = replace(technology.memory, port=min(port, LARGEST), channels=ports.channels)
     return replace(technology, memory=memory)

@@ -53,9 +53,9 @@ def test_amounts_are_read_in_any_unit_of_their_kind(text, unit, value):
 def test_every_metric_reads_its_own_unit():
     for metric in METRICS.values():
         spelled = metric.unit.replace("µ", "u")
-        assert parse_limits({metric.name: f"3{metric.unit}"}, METRICS) == {metric.name: 3}
+        assert parse_limits([f"{metric.name}<=3{metric.unit}"], METRICS) == {metric.name: 3}
         if spelled != metric.unit:
-            assert parse_limits([f"{metric.name}=3{spelled}"], METRICS) == {metric.name: 3}
+            assert parse_limits([f"{metric.name}<=3{spelled}"], METRICS) == {metric.name: 3}
 
 
 def test_a_bare_number_is_in_the_unit_that_is_printed():
@@ -122,3 +122,17 @@ def test_areas_of_platforms_are_in_square_millimetres(words, line, tmp_path):
         assert " of 11.2 mm² (" in succeed("solve", *SMALL, "--platform", str(path)).stdout
     else:
         assert line in refused("solve", *SMALL, "--platform", str(path))
+
+
+def test_limits_on_what_is_better_the_more_there_is_say_which_way():
+    for words in ("throughput=5", {"throughput": 5}, "throughput/dsp=5"):
+        with pytest.raises(InputError, match=r"more of it is better; allowed: '\S+>=5' .*<=5'"):
+            parse_limits(words, METRICS)
+    assert parse_limits("throughput<=5", METRICS) == {"throughput": 5}
+    assert parse_limits("throughput >= 500Mop/s,dsp=3", METRICS) == {
+        "throughput >= 0.5": 0,
+        "dsp": 3,
+    }
+    assert parse_limits({"throughput": None}, METRICS) == {"throughput": None}
+    with pytest.raises(InputError, match=r"upper limits only.*--require 'dsp >= 3'"):
+        parse_limits("dsp>=3", METRICS)

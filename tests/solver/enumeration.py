@@ -112,7 +112,7 @@ def objectives_of_all(
         points = packed(problem, within_dsp(problem, tile_values(problem)))
     for point in points:
         costs = evaluate(array, point, data, NUMPY, systolic(problem).technology)
-        metrics = metric_values(costs)
+        metrics = {**point, **metric_values(costs)}
         feasible = np.ones(len(point[f"t1.{array.band[0]}"]), bool)
         for limit in problem.limits:
             feasible &= limit.expression.evaluate(metrics, NUMPY) <= float(limit.bound)

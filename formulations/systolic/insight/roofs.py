@@ -221,9 +221,9 @@ def least_metrics(
     dram = sum(shares, start=Fraction(0)) * technology.dram
     energy = (nest.operations * per_operation + dram) * technology.mac_pj
     # what is spent in a run, in the unit of a limit times cycles
-    spent = {"bandwidth": moved * technology.clock_mhz / 1000}
+    spent = {"bandwidth": moved * technology.giga}
     if technology.cost_tables is None:
-        spent["power"] = energy * technology.clock_mhz / 10**6
+        spent["power"] = energy * technology.watts
     paces = [
         spent[limit.metric] / limit.bound
         for limit in limits
@@ -233,13 +233,13 @@ def least_metrics(
     least = {
         "main": main,
         "latency": latency,
-        "time": latency / (technology.clock_mhz * 1000),
+        "time": latency / technology.cycles_per_ms,
         "off_chip_words": off_chip,
         "comm": off_chip,
         "energy": energy,
         "edp": energy * latency,
     }
-    cycles = {"latency": Fraction(1), "time": technology.clock_mhz * 1000}
+    cycles = {"latency": Fraction(1), "time": technology.cycles_per_ms}
     if energy:
         cycles["edp"] = 1 / energy
     longest = [x.bound * cycles[x.metric] for x in limits if x.metric in cycles and x.bound > 0]
