@@ -193,7 +193,7 @@ def test_a_lock_that_is_being_taken_is_given_back(count, tmp_path, rough):
     """An exception as xarray takes a lock left it taken, and closing the file waited for it for
     ever."""
     (tmp_path / "rough.json").write_bytes(rough)
-    words = f"{count} grid rough.json --loops i -o grid.nc"
+    words = f"{count} grid rough.json --along i -o grid.nc"
     done = subprocess.run(
         [sys.executable, "-c", STRUCK, *words.split()],
         cwd=tmp_path,

@@ -118,5 +118,5 @@ def test_studies_vary_what_they_are_for():
     both = command(*words, "--compiler", "autosa")
     assert (both.returncode, both.stderr) == (
         2,
-        "ithaca: --vary 'for' is fixed by another option, too; allowed: one of them\n",
+        "ithaca: --vary 'compiler' is fixed by another option, too; allowed: one of them\n",
     )
