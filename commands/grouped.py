@@ -22,23 +22,10 @@ SEARCH, OUTPUT, MODELS = "Search", "Output", "Published models"
 GROUPS = {
     BUDGET: {"platform", "dtype", "limit", "memory"},
     SEARCH: {
-        *("method", "time_limit", "threads", "gap", "start", "trials", "samples", "max_points"),
+        *("method", "time_limit", "threads", "gap", "start", "samples", "max_points"),
         *("all_designs", "mode"),
     },
-    OUTPUT: {
-        *(
-            "output",
-            "table",
-            "plot",
-            "as_json",
-            "printed",
-            "verbose",
-            "loops",
-            "quick",
-            "trace",
-            "vcd",
-        ),
-    },
+    OUTPUT: {"output", "table", "plot", "as_json", "verbose", "loops", "quick", "trace", "vcd"},
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
@@ -64,9 +51,6 @@ HELP_ALL, ALL = "help_all", "ithaca.all"
 #: The type that follows the name of an argument.
 _TYPE = re.compile(r" <[^>]*>$")
 
-#: Further spellings of an option, which are taken, and not shown.
-_OTHER_WORDS = re.compile(r"(?<=\w), --[\w-]+")
-
 #: A hyphen where no line may end, so that names of modes and options stay whole.
 _KEPT = "\u2011"
 
@@ -78,13 +62,13 @@ def group_of(option: Declared) -> str:
     """The group that an option stands in."""
     if panel := getattr(option.info, PANEL, None):
         return str(panel)
-    if option.group == OF_NETWORKS and option.name not in GROUPS[MODELS]:
+    if option.name == "price" or (
+        option.group == OF_NETWORKS and option.name not in GROUPS[MODELS]
+    ):
         return OF_NETWORKS.capitalize()
     for group, names in GROUPS.items():
         if option.name in names:
             return group
-    if option.name == "price":
-        return OF_NETWORKS.capitalize()
     kinds = [kind for kind in QUESTION_KINDS.values() if option.name in kind.option_names]
     if option.group != "family" or option.name in SHOWN or not kinds:
         return QUESTION
@@ -115,10 +99,14 @@ class GroupedCommand(TyperCommand):
         return super().get_help(ctx).replace(_KEPT, "-")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words; a line on those that belong to an option names that."""
+        """Read the words; lines say what is missing, and of which option strays are."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
+            if missing := getattr(error, "param", None):
+                name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
+                text = f"{missing.help[0].lower()}{missing.help[1:].rstrip('.')}"
+                raise InputError(f"{name} is missing; allowed: {text}") from None
             name, value = _stray(error)
             option = "sizes" if value else "limit"
             if not name or option not in {parameter.name for parameter in self.params}:
@@ -141,12 +129,12 @@ class GroupedCommand(TyperCommand):
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
-                spelled = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
-                groups[_heading(parameter)].append(
-                    (_TYPE.sub("", spelled), text.replace("-", _KEPT))
-                )
+                groups[_heading(parameter)].append((_TYPE.sub("", name), text.replace("-", _KEPT)))
         hidden = groups.keys() - FIRST if many else set()
-        for group in sorted(groups.keys() - hidden, key=lambda g: FIRST.get(g, len(FIRST))):
+        last = len(FIRST)
+        for group in sorted(groups, key=lambda g: FIRST.get(g, last + (g == RARE))):
+            if group in hidden:
+                continue
             with formatter.section(group):
                 formatter.write_dl(groups[group])
         if hidden:

@@ -32,11 +32,10 @@ METAVARS = {
     "objective": "EXPR",
     "objectives": "EXPR,EXPR,...",
     "limit": "NAME=VALUE,...",
-    "sizes": "NAME=N,...",
     "dtype": "TYPE",
     "platform": "NAME|PATH",
     "to": "TOOL",
-    **dict.fromkeys(("method", "edition", "mode", "name"), "NAME"),
+    **dict.fromkeys(("method", "edition", "mode"), "NAME"),
 }
 
 #: Such words of files and folders, and what is allowed for them.

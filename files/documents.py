@@ -304,7 +304,12 @@ def find_document(
             f"{meant(name_or_path, names)}"
         )
     path = Path(name_or_path)
-    return load_document(path, max_bytes, tags, depth) if load is None else load(path), path
+    read = load_document(path, max_bytes, tags, depth) if load is None else load(path)
+    if isinstance(read, dict) and "schema" in read:
+        raise InputError(
+            f"{path} is an answer; allowed: a {what} (verify, explain, report, export take answers)"
+        )
+    return read, path
 
 
 def load_document(

@@ -144,7 +144,8 @@ def parse_number(
         read = math.nan
     if not math.isfinite(read) or read < 0 or (positive and read == 0):
         raise InputError(
-            f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0"
+            f"{option} is {quoted(text)}; allowed: a finite number {'>' if positive else '≥'} 0, "
+            f"or one with {', '.join(units)}"
         )
     return read
 

@@ -133,7 +133,7 @@ class Certificate:
     @property
     def effort(self) -> str:
         """Boxes, of a search that counts some, and time; empty where they are not known."""
-        boxes = f"{self.nodes:,} boxes, " if self.nodes else ""
+        boxes = f"{self.nodes:,} box{'es' * (self.nodes > 1)}, " if self.nodes else ""
         return f"{boxes}{self.seconds:.2f} s" if self.measured else ""
 
     @property

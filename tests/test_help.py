@@ -57,6 +57,7 @@ def test_help_has_groups_and_shows_the_rest_on_demand(name):
     heads = re.findall(r"^([A-Z][a-z]+):$", short, re.MULTILINE)
     order = ("Arguments", "Question", "Budget", "Search", "Output", "More")
     assert heads == [head for head in order if head in heads]
+    assert re.findall(r"^([A-Z][a-z ]+):$", whole, re.MULTILINE)[-1] == "Rarely needed"
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "list"])

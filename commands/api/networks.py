@@ -37,8 +37,8 @@ def network(
         str | PathLike[str] | Sequence[str | PathLike[str]],
         Argument(
             metavar="NAME|FILE",
-            help="A network that comes with Ithaca, or a file: "
-            f"{network_files()}. Several share one machine, each as NAME or NAME@PHASE,SIZE=N:RUNS.",
+            help=f"A network that comes with Ithaca, or a file: {network_files()}. "
+            "Several share one machine, each as NAME or NAME@PHASE,SIZE=N:RUNS.",
         ),
         REPEATED,
     ],

@@ -55,18 +55,13 @@ Sizes = Annotated[
 Extents = Annotated[int, "by name"]
 Objective = Annotated[
     str | problems.Objective,
-    Option(
-        "--objective",
-        metavar="EXPR",
-        help="Metric or expression to minimise; throughput is maximised.",
-    ),
+    Option("--objective", help="Metric or expression to minimise; throughput is maximised."),
 ]
-Method = Annotated[str, Option("--method", metavar="NAME", help=f"Search method: {METHODS}.")]
+Method = Annotated[str, Option("--method", help=f"Search method: {METHODS}.")]
 SteadyMethod = Annotated[
     str | None,
     Option(
         "--method",
-        metavar="NAME",
         help=f"Search method: {METHODS}. Default: exact (under a time limit auto).",
     ),
 ]
@@ -82,7 +77,7 @@ TimeLimit = Annotated[
     float | None,
     Option("--time-limit", metavar="TIME", help="Time for the whole run: seconds, or 10m, 2h."),
 ]
-RandomSeed = Annotated[int, Option("--seed", metavar="N", help="Seed of the random numbers.")]
+RandomSeed = Annotated[int, Option("--seed", help="Seed of the random numbers.")]
 LayerPatterns = Annotated[
     Sequence[str] | None,
     Option(
@@ -94,10 +89,7 @@ LayerPatterns = Annotated[
 ]
 Fuse = Annotated[
     bool,
-    Option(
-        "--fuse",
-        help="Keep tensors between layers on chip wherever that pays.",
-    ),
+    Option("--fuse", help="Keep tensors between layers on chip wherever that pays."),
 ]
 Scheduler = Annotated[
     str | None,
@@ -122,11 +114,7 @@ class Effort:
     time_limit: TimeLimit = None
     threads: Annotated[
         int,
-        Option(
-            "--threads",
-            metavar="N",
-            help="Number of parallel worker processes.",
-        ),
+        Option("--threads", help="Number of parallel worker processes."),
     ] = 1
 
     @property
@@ -160,10 +148,7 @@ class SearchOptions(Effort):
             help="Stop at this relative gap, e.g. 1%; 0 asks for a proof.",
         ),
     ] = 0
-    seed: Annotated[
-        int,
-        Option("--seed", metavar="N", help="Seed of the random numbers."),
-    ] = 0
+    seed: RandomSeed = 0
 
     @property
     def options(self) -> SolveOptions:

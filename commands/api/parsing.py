@@ -148,8 +148,11 @@ def parse_search(time_limit: object, gap: object = 0, seed: object = 0) -> Solve
         if time_limit is None
         else parse_number("--time-limit", time_limit, positive=True, units=TIMES)
     )
+    share = parse_number("--gap", gap, units=SHARES)
+    if share > 1:
+        raise InputError(f"--gap is {quoted(str(gap))}; allowed: at most 1, or a share such as 5%")
     return SolveOptions(
         seconds,
-        parse_number("--gap", gap, units=SHARES),
+        share,
         seed=parse_integer("--seed", seed, least=0),
     )

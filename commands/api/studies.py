@@ -116,7 +116,8 @@ def whatif(
         return network_whatif(terms, vary or {}, percent, price, before)
     refuse_networks(workload, stated)
     if price:
-        raise InputError(f"--price does not go with {quoted(str(workload))}; allowed: of networks")
+        what = f"--price goes with networks, not {quoted(str(workload))}"
+        raise InputError(f"{what}; allowed: without it")
     engine, options, threads = (
         parse_steady_method(method, search.time_limit),
         search.options,

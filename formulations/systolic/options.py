@@ -83,7 +83,7 @@ class ArrayOptions:
             help="Platform (ithaca list platforms), or a path to a file of your own.",
         ),
     ] = "u250"
-    dtype: Annotated[str | DataType, Option("--dtype", metavar="TYPE", help=f"{LISTED}")] = "fp32"
+    dtype: Annotated[str | DataType, Option("--dtype", help=f"{LISTED}")] = "fp32"
     format: Formats = None
     accumulator: Annotated[
         int | None,
@@ -125,7 +125,6 @@ class ArrayOptions:
         str | None,
         Option(
             "--edition",
-            metavar="NAME",
             help=f"Model edition: {EDITIONS}. Default: {EDITION} (exact if "
             "--include-unbuildable is given).",
         ),
@@ -158,9 +157,7 @@ class ArrayOptions:
             help="N:V structured sparsity of tensor X along the SIMD loop, e.g. A=2/4.",
         ),
     ] = None
-    min_lanes: Annotated[
-        int, Option("--min-lanes", metavar="N", help="Fewest PEs along each space loop.")
-    ] = 1
+    min_lanes: Annotated[int, Option("--min-lanes", help="Fewest PEs along each space loop.")] = 1
     divisors_only: Annotated[
         bool,
         Option(
@@ -170,11 +167,7 @@ class ArrayOptions:
     ] = False
     ports: Annotated[
         int | None,
-        Option(
-            "--ports",
-            metavar="N",
-            help="Let a tensor use up to N memory channels. Default: 1.",
-        ),
+        Option("--ports", help="Let a tensor use up to N memory channels. Default: 1."),
     ] = None
     no_host_serialize: Annotated[
         bool,

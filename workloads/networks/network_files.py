@@ -160,7 +160,8 @@ def _steps(
         where = f"{path}layers[{index}]"
         op = entry.get("op")
         if not isinstance(op, str) or op not in OPERATORS:
-            raise refuse(where, f"op is {quoted(op)}{among(op, OPERATORS)}")
+            stated = "missing" if op is None else quoted(op)
+            raise refuse(where, f"op is {stated}{among(op, OPERATORS)}")
         operator = validated(OPERATORS[op], entry, where, parameters)
         if not isinstance(operator, BlockDocument):
             name = getattr(operator, "name", "")

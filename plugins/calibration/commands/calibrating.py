@@ -50,7 +50,7 @@ MOST = 10**9
 def calibrate(
     reports: Annotated[
         str | Path,
-        Argument(help="CSV: a synthesized array a row, with its lut, lutram or ff."),
+        Argument(help="A CSV file: a synthesized array a row, with its lut, lutram or ff."),
     ],
     output: Annotated[
         str | Path, Option("-o", "--output", help="Platform file to write (YAML)."), WRITTEN_FILE

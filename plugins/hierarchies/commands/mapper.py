@@ -36,7 +36,7 @@ def timeloop_mapper(
         str | PathLike[str] | Sequence[str | PathLike[str]],
         Argument(
             metavar="FILES",
-            help="Timeloop's files in any order: architecture, problem, constraints, mapper, ERT.",
+            help="Files of Timeloop in any order: architecture, problem, constraints, mapper, ERT.",
         ),
         REPEATED,
     ],

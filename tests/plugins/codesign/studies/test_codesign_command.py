@@ -294,7 +294,7 @@ def test_objectives_may_mix_layers_and_hardware(answered, tmp_path):
 def test_a_result_is_no_space(answered):
     done = refused("codesign", answered / "r.json")
     assert (
-        "r.json: is a result of study 'codesign', not a hardware space; allowed: a space (results go with"
+        "r.json is an answer; allowed: a space (verify, explain, report, export take answers)"
         in done
     )
 
