@@ -208,16 +208,12 @@ class Axis:
     @cached_property
     def free(self) -> tuple[Quantity, ...]:
         """The quantities that may be chosen."""
-        return tuple(
-            quantity for quantity in self.quantities if quantity.name not in self.definitions
-        )
+        return tuple(q for q in self.quantities if q.name not in self.definitions)
 
     @cached_property
     def powers(self) -> Mapping[str, int]:
         """The largest value of every quantity that is a power of two."""
-        powers = (
-            quantity for quantity in self.quantities if quantity.kind is QuantityKind.POWER_OF_TWO
-        )
+        powers = (q for q in self.quantities if q.kind is QuantityKind.POWER_OF_TWO)
         return {
             quantity.name: int(self.options(quantity.name).max(initial=1)) for quantity in powers
         }
@@ -240,10 +236,8 @@ class Axis:
     def options(self, name: str) -> Values:
         """All values that a quantity may take, ascending, whatever the others are."""
         low, high = self.ranges[name]
-        if (
-            next(quantity for quantity in self.quantities if quantity.name == name).kind
-            is QuantityKind.INTEGER
-        ):
+        own = next(q for q in self.quantities if q.name == name)
+        if own.kind is QuantityKind.INTEGER:
             return np.arange(low, high + 1, dtype=np.int64)
         powers = 2 ** np.arange(max(high, 0).bit_length(), dtype=np.int64)
         return powers[powers >= low]
@@ -260,8 +254,7 @@ class Axis:
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def extended(self, rows: Rows, place: int, left: Sieve | None = None) -> Iterator[Rows]:
-        """Rows of so many first quantities, extended by all further ones; as far as a sieve leaves
-        them."""
+        """Rows of so many first quantities that a sieve leaves, with all further ones."""
         if place == len(self.quantities):
             yield rows
             return

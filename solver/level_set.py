@@ -20,20 +20,18 @@ from numpy.typing import NDArray
 from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.monotonicity import rising
-from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Axis, Rows, Sieve
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
+from ithaca.solver.row_bounds import Bounds, RowSource
 from ithaca.solver.tables.affordable import affordable_axes, needed_axes
-from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.frame import lower_problem, saturated
-from ithaca.solver.tables.lean import Lean, lean, lessened
-from ithaca.solver.tables.lowered import LoweredProblem
-from ithaca.solver.tables.model import Nodes, Source, bound_boxes
+from ithaca.solver.tables.lean import Lean, lessened
+from ithaca.solver.tables.model import Nodes
 from ithaca.solver.tables.sources import row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, Part, build_table, joined, pieces
+from ithaca.solver.tables.table import CandidateTable, build_table
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -44,9 +42,6 @@ WIDE = 1 << 12
 
 #: Configurations that are looked at one by one at most, and boxes in which they are searched for.
 MOST_CONFIGURATIONS, MOST_BOXES = 1500, 1 << 17
-
-#: What makes the rows of an axis, or those that a sieve leaves, in chunks, as often as called.
-RowSource = Callable[..., Iterator[Rows]]
 
 
 @dataclass(frozen=True)
@@ -79,14 +74,14 @@ class LevelSets:
         sources: Sequence[RowSource] = [axis.rows for axis in axes]
         if self.wide:
             lean = self._rising.lean(axes)
-            few = self._rising.tables(axes, [*map(_rows_of, axes, lean)], value)
+            few = _tables(self._rising, axes, [*map(_rows_of, axes, lean)], value)
             if few is None:
                 return None
             sources = [
                 partial(_once if own is None else own.like, dict(table.rows))
                 for own, table in zip(lean, few, strict=True)
             ]
-        return self.bounds.tables(axes, sources, value)
+        return _tables(self.bounds, axes, sources, value)
 
     def few_rows(self) -> list[CandidateTable]:
         """Tables of rows that waste nothing, among which there are good configurations."""
@@ -143,96 +138,46 @@ class LevelSets:
         return ranking.first(tables, leaves), search.boxes
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Bounds by which rows are left out that no configuration of at most a value has."""
+def _tables(
+    bounds: Bounds, axes: Sequence[Axis], sources: Sequence[RowSource], value: Fraction
+) -> list[CandidateTable] | None:
+    """The rows of each axis that a value leaves, of those that sources make; None where an axis
+    has none.
 
-    lowered: LoweredProblem
-    """The bounds as programs."""
-    checkpoint: Callable[[], None]
-    """Called now and then; what it raises ends the work."""
+    Parameters
+    ----------
+    bounds : Bounds
+        The bounds.
+    axes : sequence of Axis
+        The axes.
+    sources : sequence of RowSource
+        What makes the rows of each; those of wide axes are made twice where they are many,
+        and never all kept.
+    value : Fraction
+        The largest value of the objective.
+    """
+    whole = [
+        None if _is_wide(axis) else bounds.whole(axis, source)
+        for axis, source in zip(axes, sources, strict=True)
+    ]
+    if None in whole:
+        from ithaca.solver.wide_rows import with_wide
 
-    def lean(self, axes: Sequence[Axis]) -> list[Lean | None]:
-        """The rows of each axis that waste nothing by the bounds, if they stand for all others."""
-        return [lean(axis, self.columns(axis)) for axis in axes]
-
-    def tables(
-        self, axes: Sequence[Axis], sources: Sequence[RowSource], value: Fraction
-    ) -> list[CandidateTable] | None:
-        """The rows of each axis that a value leaves, of those that sources make; None where an axis
-        has none.
-
-        Parameters
-        ----------
-        axes : sequence of Axis
-            The axes.
-        sources : sequence of RowSource
-            What makes the rows of each; those of wide axes are made twice where they are many,
-            and never all kept.
-        value : Fraction
-            The largest value of the objective.
-        """
-        whole = [
-            None if _is_wide(axis) else self._whole(axis, source)
-            for axis, source in zip(axes, sources, strict=True)
-        ]
-        if None in whole:
-            from ithaca.solver.wide_rows import with_wide
-
-            tables = with_wide(self, axes, sources, whole, value)
-        else:
-            tables = [table for table in whole if table is not None]
-        if tables is None:
-            return None
-        rows, before = sum(table.count for table in tables), inf
-        while rows < (1 - WORTHWHILE) * before:
-            for axis in range(len(tables)):
-                if not all(table.count for table in tables):
-                    return None
-                self.checkpoint()
-                own = row_sources(self.lowered.bounds, tables, axis)
-                tables[axis] = tables[axis].only(self.open(own, tables[axis].count, value))
-            rows, before = sum(table.count for table in tables), rows
-        return tables if all(table.count for table in tables) else None
-
-    def bound(
-        self, sources: Sequence[Source], nodes: NDArray[np.signedinteger], value: Fraction
-    ) -> tuple[Floats, Mask]:
-        """Bounds of boxes, and which of them may hold a configuration of at most a value.
-
-        Parameters
-        ----------
-        sources : sequence of Source
-            Where the values of symbols come from.
-        nodes : NDArray[np.signedinteger]
-            The node of each axis, shape (axes, boxes).
-        value : Fraction
-            The value.
-        """
-        bounds, feasible = bound_boxes(self.lowered.bounds, sources, self.lowered.limits, nodes)
-        return bounds, feasible & (bounds <= loosened(value))
-
-    def open(self, sources: Sequence[Source], count: int, value: Fraction) -> Mask:
-        """A mask of rows, the first of the sources' nodes, that may be of at most a value."""
-        nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
-        return self.bound(sources, nodes, value)[1]
-
-    def columns(self, axis: Axis) -> Sequence[Column]:
-        """The columns of an axis."""
-        return self.lowered.columns.get(axis.name, ())
-
-    def _whole(self, axis: Axis, source: RowSource) -> CandidateTable:
-        """All rows that a source makes."""
-        columns = tuple(self.columns(axis))
-        parts = joined([*self.pieces(Columns(columns, axis), source)])
-        return CandidateTable(axis, columns, *parts)
-
-    def pieces(self, columns: Columns, source: RowSource) -> Iterator[Part]:
-        """The rows that a source makes with their columns, some at a time."""
-        for chunk in source():
-            for rows in pieces(chunk):
-                self.checkpoint()
-                yield rows, columns.values(rows, next(iter(rows.values())).size)
+        tables = with_wide(bounds, axes, sources, whole, value)
+    else:
+        tables = [table for table in whole if table is not None]
+    if tables is None:
+        return None
+    rows, before = sum(table.count for table in tables), inf
+    while rows < (1 - WORTHWHILE) * before:
+        for axis in range(len(tables)):
+            if not all(table.count for table in tables):
+                return None
+            bounds.checkpoint()
+            own = row_sources(bounds.lowered.bounds, tables, axis)
+            tables[axis] = tables[axis].only(bounds.open(own, tables[axis].count, value))
+        rows, before = sum(table.count for table in tables), rows
+    return tables if all(table.count for table in tables) else None
 
 
 class _LevelSearch(TreeSearch):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from ithaca.formulations.algebra.expression import Evaluation, Expression
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Rows
+from ithaca.solver.row_bounds import Bounds, RowSource
 from ithaca.solver.tables.column import Columns
 from ithaca.solver.tables.sources import piece_sources
 from ithaca.solver.tables.table import CandidateTable, Ends, Part, ends_of, joined, picked, pieces
-
-if TYPE_CHECKING:
-    from ithaca.solver.level_set import Bounds, RowSource
 
 #: Values of columns that are kept while the ends of all of them are looked for (32 MB).
 MOST_KEPT = 1 << 22
@@ -219,8 +217,8 @@ def _span(
             most = np.where(legal, np.maximum(most, option), most)
         possible = least <= most
         return Interval(np.where(possible, least, 1.0), np.where(possible, most, 1.0)), possible
-    most = as_interval(high.evaluate(spans, SPANS)).high if isinstance(high, Expression) else high
-    return Interval(float(quantity.low), np.maximum(most, float(quantity.low))), True
+    end = as_interval(high.evaluate(spans, SPANS)).high if isinstance(high, Expression) else high
+    return Interval(float(quantity.low), np.maximum(end, float(quantity.low))), True
 
 
 def _only(rows: Rows, keep: Mask) -> Rows:

@@ -70,7 +70,7 @@ def _nonnegative(value: Any) -> bool:
     """Whether numbers are not negative, as most are: then no corners are compared."""
     if isinstance(value, Fraction | int):
         return value.numerator >= 0
-    return bool(np.min(value, initial=0) >= 0)
+    return isinstance(value, float | np.ndarray) and bool(np.min(value, initial=0) >= 0)
 
 
 def _reciprocal(value: Any) -> Any:

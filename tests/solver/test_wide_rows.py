@@ -34,7 +34,11 @@ def open_rows(families, rows):
     ("kernel", "question"),
     [
         ("mm", {"sizes": "i=1,j=12,k=8", "platform": "u280", "dtype": "int8", "ports": 4}),
-        ("mm", {"sizes": "i=5,j=9,k=6", "platform": "u250", "limit": "dsp=40"}),
+        pytest.param(
+            "mm",
+            {"sizes": "i=5,j=9,k=6", "platform": "u250", "limit": "dsp=40"},
+            marks=pytest.mark.ci,
+        ),
         pytest.param(
             "batched_mm",
             {"sizes": "b=2,i=4,j=8,k=4", "platform": "u280", "dtype": "int8", "ports": 4},
