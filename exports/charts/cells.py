@@ -60,7 +60,9 @@ def cell_parts(chart: HeatMap) -> tuple[dict[str, Any], tuple[str, ...]]:
             "range": [*(reversed(HEAT) if chart.most else HEAT)],
             "nice": False,
         },
-        "legend": {
+        "legend": None
+        if low == high
+        else {
             "title": chart.label,
             "direction": "horizontal",
             "gradientLength": 240,

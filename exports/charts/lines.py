@@ -24,6 +24,10 @@ MOST_TICKS = 12
 #: How near a label may be to another, as shares of the axes.
 NEAR = (0.1, 0.06)
 
+#: On phones, as shares of the axis: the width of a letter, the distance of a label from its point,
+#: and the room beyond points where the axis ends by itself.
+LETTER, APART, ROOM = 0.026, 0.033, 0.1
+
 
 def line_parts(chart: LineChart) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The layers of a line chart, and notes on its signs."""
@@ -39,6 +43,7 @@ def line_parts(chart: LineChart) -> tuple[dict[str, Any], tuple[str, ...]]:
                 "low": low,
                 "tip": tip,
                 "label": label if (key, at) in kept else None,
+                "before": kept.get((key, at)) or None,
                 "colour": colour,
                 "line": numeric and series.form != "points",
                 "dot": series.form != "line",
@@ -77,7 +82,9 @@ def line_parts(chart: LineChart) -> tuple[dict[str, Any], tuple[str, ...]]:
     mark = {"type": "point", "filled": True, "size": 55, "opacity": 1}
     layers.append({"transform": [_only("datum.dot")], "mark": mark, "encoding": TOLD})
     if kept:
-        text = {"type": "text", "dx": 8, "dy": -6, "align": "left", "fontSize": SMALL}
+        text: dict[str, Any] = {"type": "text", "dy": -6, "fontSize": SMALL}
+        text["dx"] = {"expr": "datum.before ? -8 : 8"}
+        text["align"] = {"expr": "datum.before ? 'right' : 'left'"}
         words = {"text": {"field": "label"}, "color": {"value": ROLES["ink"]}, "shape": None}
         layers.append(
             {"transform": [_only("isValid(datum.label)")], "mark": text, "encoding": words}
@@ -200,26 +207,27 @@ def _reasons(chart: LineChart) -> list[str]:
     )
 
 
-def _labelled(chart: LineChart) -> set[tuple[str, int]]:
+def _labelled(chart: LineChart) -> dict[tuple[str, int], bool]:
     """The points whose labels have room: none is near one that is kept before, of a later series or
-    of its own."""
+    of its own; and whether the label stands before the point, as it would end outside on phones."""
     places = [
-        (key, at, x, y)
+        (key, at, x, y, label)
         for key, series in reversed([*zip(_keys(chart), chart.series, strict=True)])
         for at, (x, y, label) in enumerate(zip(series.x, series.y, series.labels, strict=False))
         if label
     ]
     ends = chart.ends or ((), ())
     shares = [
-        _shares([_order(chart, x) for _, _, x, _ in places], ends[0], chart.log_x),
-        _shares([y for *_, y in places], ends[1], chart.log_y),
+        _shares([_order(chart, x) for _, _, x, *_ in places], ends[0], chart.log_x),
+        _shares([y for *_, y, _ in places], ends[1], chart.log_y),
     ]
     taken: list[tuple[float, float]] = []
-    kept: set[tuple[str, int]] = set()
-    for (key, at, *_), *place in zip(places, *shares, strict=True):
+    kept: dict[tuple[str, int], bool] = {}
+    room = 0 if chart.ends else ROOM
+    for (key, at, _, _, label), *place in zip(places, *shares, strict=True):
         if not any(abs(place[0] - x) < NEAR[0] and abs(place[1] - y) < NEAR[1] for x, y in taken):
             taken.append((place[0], place[1]))
-            kept.add((key, at))
+            kept[key, at] = place[0] + APART + LETTER * len(label) > 1 + room
     return kept
 
 

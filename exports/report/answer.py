@@ -155,7 +155,7 @@ def cards(
     objective : str
         What was minimised, as it was asked for.
     value : Fraction or None
-        Its value.
+        Its value; without one there is no figure of it.
     metrics : mapping of str to Fraction or None
         Further figures, by metric; those of `AT_ONCE` are shown.
     known : mapping of str to Metric
@@ -168,6 +168,7 @@ def cards(
     return tuple(
         card(name, own, units.get(name, ""), note if name == objective else "")
         for name, own in {objective: value, **more}.items()
+        if own is not None
     )
 
 

@@ -78,12 +78,6 @@ def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, 
 
 def _layers(result: NetworkResult) -> Section:
     """The layers' chart, their table with links to each, and what is said of the whole."""
-    text = (
-        "A bar is what all runs of a layer take; its dark part is the share of the "
-        "cycles in which the MAC units of the "
-        "layer's array do its own operations. Where a layer is not "
-        "proven, a mark shows its lower bound."
-    )
     view = [*result.view[1:]]
     table = next(block for block in view if isinstance(block, Table))
     rows = (
@@ -92,6 +86,14 @@ def _layers(result: NetworkResult) -> Section:
     )
     linked = replace(table, caption="The layers, one run of each", rows=tuple(rows))
     view[view.index(table)] = linked
+    if all(layer.answer.value is None for layer in result.layers):
+        return Section("layers", "The layers", view_blocks(view))
+    text = (
+        "A bar is what all runs of a layer take; its dark part is the share of the "
+        "cycles in which the MAC units of the "
+        "layer's array do its own operations. Where a layer is not "
+        "proven, a mark shows its lower bound."
+    )
     chart = chart_figure("layers-chart", layer_bars(result))
     return Section("layers", "The layers", (text, chart, *view_blocks(view)))
 

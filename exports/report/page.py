@@ -118,7 +118,7 @@ MORE = ("Cheapest for its speed: ", "Worth of limits: ")
 
 
 def binding(statements: Sequence[str]) -> str:
-    """A sentence on what binds; empty where no statement says so."""
+    """A sentence on what binds, else the ends of a front; empty where no statement says so."""
     for term in BINDING:
         for at, statement in enumerate(statements):
             if statement.startswith(f"{term}: "):
@@ -126,8 +126,32 @@ def binding(statements: Sequence[str]) -> str:
                 of_layer = _of_the_first(rest)
                 known = ([text for text in rest if text.startswith(term)] for term in MORE)
                 more = [text for texts in known if len(texts) == 1 for text in texts]
-                return " ".join((statement, *[of_layer] * bool(of_layer), *more))
-    return ""
+                there = _at_the_best(statement, statements)
+                return " ".join((statement, *[of_layer] * bool(of_layer), *there, *more))
+    return " ".join(statement for statement in statements if statement.startswith("Least "))
+
+
+def _at_the_best(best: str, statements: Sequence[str]) -> list[str]:
+    """What binds at the best point, and what limits are worth there, of what is stated of every
+    point by its place."""
+    bounds = [s.partition(": ")[2] for s in statements if s.startswith("Bound by: ")]
+    worths = [s for s in statements if s.startswith("Worth of limits: ")]
+    chosen = []
+    for part in bounds[0].removesuffix(" of the cycles.").split("; ") if bounds else ():
+        place, _, text = part.rpartition(": ")
+        if _names(best, place):
+            chosen.append(f"Bound by: {text} of the cycles.")
+    for worth in worths if len(worths) > 1 else ():
+        term, place, text = worth.split(": ", 2)
+        if _names(best, place):
+            chosen.append(f"{term}: {text}")
+    return chosen
+
+
+def _names(best: str, place: str) -> bool:
+    """Whether a statement names a place first, such as ``platform u250, dtype int8``."""
+    stated = best.partition(", also ")[0].replace(" (", ", ").rstrip(".") + ", "
+    return f" {place.replace(' = ', ' ')}, " in stated or not place
 
 
 def _of_the_first(statements: Sequence[str]) -> str:

@@ -77,6 +77,8 @@ def test_layers_without_a_configuration_are_named(tmp_path):
     assert "Proven infeasible" in text
     assert "infeasible: wide: limit dsp = 4 cannot be met" in text
     assert ", as stated in " in text
+    assert "layers-chart" not in text  # no bars of nothing
+    assert 'class="cards"' not in text
 
 
 def test_a_layer_has_a_page_of_its_own(reported, tmp_path):

@@ -32,3 +32,19 @@ def test_boards_are_said_by_speed_and_price():
     assert binding(statements) == f"{fastest} {cheapest}"
     assert binding(statements[:1]) == statements[0]
     assert binding(["Study: nothing."]) == ""
+
+
+def test_what_binds_at_the_best_point_is_said_of_all_that_are_known():
+    fastest = "Fastest: platform u250, also platform u55c, 128,000 runs a second."
+    bounds = "Bound by: platform u55c: A 60.0 %; platform u250: PEs 54.9 %, B 45.1 % of the cycles."
+    assert binding([bounds, fastest]) == f"{fastest} Bound by: PEs 54.9 %, B 45.1 % of the cycles."
+    best = "Best: latency 9 at dsp_limit 400 (optimal)."
+    worths = [f"Worth of limits: dsp_limit = {n}: dsp +10 %: latency −{n} %." for n in (40, 400)]
+    assert binding([best, *worths]) == f"{best} Worth of limits: dsp +10 %: latency −400 %."
+    alone = "Bound by: PEs 54.9 % of the cycles."
+    assert binding(["Best: latency 9 (optimal).", alone]) == f"Best: latency 9 (optimal). {alone}"
+
+
+def test_the_ends_of_a_front_of_three_are_said_at_once():
+    ends = ["Least latency: 9, with dsp 5.", "Least dsp: 1, with latency 90."]
+    assert binding(["Front: three.", *ends]) == " ".join(ends)

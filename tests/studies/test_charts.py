@@ -270,6 +270,25 @@ def test_labels_that_would_cover_others_are_left_out():
     assert [row[0] for row in rows_of(made, "tip") if "second" in row[0]] == []
 
 
+def test_a_label_that_would_end_outside_stands_before_its_point():
+    series = Series("", (1.0, 2.0, 9.0), (1.0, 5.0, 1.0), labels=("one", "2", "the last"))
+    for ends in (None, ((1.0, 10.0), (0.0, 6.0))):
+        made = specification(LineChart("ends", "x", "y", (series,), ends=ends))
+        assert rows_of(made, "label", "before") == [
+            ("one", None),
+            ("2", None),
+            ("the last", True),
+        ]
+
+
+def test_cells_of_one_value_have_no_scale_of_colours():
+    equal = replace(CHARTS["cells"], values=np.full((2, 2), 7.0))
+    assert [
+        json.dumps(specification(chart)).count('"legend": null')
+        for chart in (equal, CHARTS["cells"])
+    ] == [1, 0]
+
+
 def test_another_unit_stands_beside():
     also = AxisUnit("ms at 300 MHz", 1 / 300_000)
     chart = LineChart(

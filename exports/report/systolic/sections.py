@@ -295,7 +295,7 @@ def sections(
 ) -> FamilySections:
     """Everything a report shows of a systolic array; with a run of it, if there is a checkpoint."""
     view = _view(best)
-    of_run = RUNS.get(view.design.family)
+    of_run = None if checkpoint is None else RUNS.get(view.design.family)
     run = () if checkpoint is None or of_run is None else of_run(best, checkpoint)
     costs = (_latency(view), *run, roofline(best, view.facts.roofs), energy(view.costs))
     return FamilySections((), costs, (array_drawing(view.costs),))

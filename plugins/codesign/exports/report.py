@@ -60,7 +60,8 @@ def _answer(result: CodesignResult) -> Section:
     """The section on the accelerator, or on the front with its picture."""
     blocks: list[Block] = [*view_blocks(result.view[1:])]
     if result.front and 1 < len(result.question.objectives) <= 3:
-        blocks.insert(0, chart_figure("front-chart", accelerators_chart(result)))
+        at = next(n for n, block in enumerate(blocks) if isinstance(block, Table))
+        blocks.insert(at, chart_figure("front-chart", accelerators_chart(result)))
     several = len(result.question.objectives) > 1
     return Section("answer", "The front" if several else "The hardware", tuple(blocks))
 

@@ -86,6 +86,16 @@ class RecurrenceProfile(Profile[RecurrenceDesign]):
         return f"{nest.name} ({nest.shown_sizes}) fp32, space loops {self.design.name}"
 
     @property
+    def heading(self) -> tuple[tuple[str, str], ...]:
+        nest = self.design.nest
+        return (
+            ("workload", f"{nest.name} ({nest.shown_sizes})"),
+            ("statement", str(nest)),
+            ("data type", "fp32"),
+            ("edition", "cycle"),
+        )
+
+    @property
     def nest(self) -> LoopNest:
         return self.design.nest
 
@@ -102,10 +112,12 @@ class RecurrenceProfile(Profile[RecurrenceDesign]):
         self, configuration: Mapping[str, int], metrics: Mapping[str, Fraction]
     ) -> Breakdown:
         array = self.design.array
-        rows = [(f"PE {value}", len(array.pes), words) for value, words in array.registers.items()]
+        rows: list[tuple[str, int, int | str]] = [
+            (f"PE {value}", len(array.pes), words) for value, words in array.registers.items()
+        ]
         for chain in (*array.inputs, *array.outputs):
             for level, count in chain.modules.items():
-                words = chain.buffer if level == "L1" else 0
+                words = chain.buffer if level == "L1" else "–"
                 rows.append((f"{chain.tensor} {level}", count, words))
         heads = "module", "number", "words"
         cells = tuple(tuple(zip(heads, map(str, row), strict=True)) for row in rows)

@@ -25,7 +25,7 @@ TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
 DONE_ALL, GO_ON, HANGS, FULL = range(4)
 
 #: Recent states that are kept, at most, and numbers of all that are.
-RECENT, MOST_NUMBERS = 40, 4_000_000
+RECENT, MOST_NUMBERS = 64, 4_000_000
 
 #: Before any run, so that all room was made long ago.
 NEVER = -(1 << 60)
