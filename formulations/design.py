@@ -36,6 +36,8 @@ class Metric:
     """One line for users."""
     most: bool = field(default=False, kw_only=True)
     """Whether more of it is better."""
+    scarce: bool = field(default=False, kw_only=True)
+    """Whether a limit that does not say which way is an upper one all the same, as of PEs."""
 
 
 class Known(dict[str, Any]):

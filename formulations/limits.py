@@ -67,9 +67,9 @@ def parse_limits(
     or by name.
 
     The left side is any expression over metrics; ``<=`` and ``=`` mean the same. Where more is
-    better the sign says which limit it is: ``throughput>=5`` is a requirement. A bound may be a
-    share of the platform's resource (``bram18k=50%``), or ``none``; of ``metrics`` it may have a
-    unit (``power=3W``).
+    better the sign says which limit it is: ``throughput>=5`` is a requirement, and ``=`` is
+    refused, but of what is scarce, such as PEs. A bound may be a share of the platform's resource
+    (``bram18k=50%``), or ``none``; of ``metrics`` it may have a unit (``power=3W``).
     """
 
     def read(name: str, value: object) -> Bound:
@@ -77,7 +77,7 @@ def parse_limits(
 
     if isinstance(words, Mapping):
         for name, value in words.items():
-            if value not in (None, "none") and more_is_better(str(name), metrics or {}):
+            if value not in (None, "none") and goes_both_ways(str(name), metrics or {}):
                 raise _both_ways(str(name), value)
         return {str(name): read(str(name), value) for name, value in words.items()}
     limits: dict[str, Bound] = {}
@@ -85,11 +85,10 @@ def parse_limits(
         name, sign, value = _sides(part)
         if name in limits:
             raise InputError(f"--limit: {quoted(name)} is given twice")
-        more = more_is_better(name, metrics or {})
-        if more and sign == "=" and value != "none":
+        if sign == "=" and value != "none" and goes_both_ways(name, metrics or {}):
             raise _both_ways(name, value)
         if sign == ">=":
-            if not more:
+            if not more_is_better(name, metrics or {}):
                 raise InputError(
                     f"--limit is {quoted(part)}; allowed: upper limits only, METRIC=VALUE or "
                     f"METRIC<=VALUE, and --require '{name} >= {value}'"
@@ -133,6 +132,21 @@ def more_is_better(name: str, metrics: Mapping[str, Metric]) -> bool:
         return to_minimise(name, metrics) != name
     except InputError:
         return False
+
+
+def goes_both_ways(name: str, metrics: Mapping[str, Metric]) -> bool:
+    """Whether a limit of this name may be meant as a lower or an upper one: more is better, and it
+    is nothing that hardware has so much of.
+
+    Parameters
+    ----------
+    name : str
+        A metric, or an expression over metrics.
+    metrics : mapping of str to Metric
+        Metrics by name.
+    """
+    scarce = name in metrics and metrics[name].scarce
+    return not scarce and more_is_better(name, metrics)
 
 
 def _both_ways(name: str, value: object) -> InputError:

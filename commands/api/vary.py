@@ -14,7 +14,7 @@ from ithaca.files.numbers import json_number
 from ithaca.files.words import several, split_values
 from ithaca.formulations.algebra.parsing import parse_expression, quoted
 from ithaca.formulations.design import Metric
-from ithaca.formulations.limits import more_is_better, parse_upper, unit_of
+from ithaca.formulations.limits import goes_both_ways, parse_upper, unit_of
 from ithaca.formulations.platform import Bound, Share
 from ithaca.formulations.question import Question, Variable
 from ithaca.studies.grid import StudyAxis, check_grid
@@ -175,7 +175,7 @@ def _variation(
             f"(or {LIMIT}EXPRESSION); {', '.join(others)}"
             f"{meant(name, (*loops, *metrics, *variables, *figures))}"
         )
-    if is_limit and plain == name and more_is_better(name, metrics):
+    if is_limit and plain == name and goes_both_ways(name, metrics):
         raise InputError(
             f"--vary {quoted(name)} is better the more there is; allowed: {LIMIT}{name} "
             f"for upper limits, or questions with --limit '{name}>=VALUE'"

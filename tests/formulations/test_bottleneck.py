@@ -140,7 +140,7 @@ def test_parts_of_mappings_are_the_metrics_that_the_model_states(tiny):
         arch=tiny / "tiny.yaml",
         divisors_only=True,
         objective="edp",
-        limit="pes<=2",
+        limit="pes=2",
     )
     (solution,) = found.solutions
     assert solution.configuration is not None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ithaca.formulations.problem import Limit
 
 #: The metric of all editions of which more is better.
-PES = Metric("pes", "PEs", "multipliers that work", most=True)
+PES = Metric("pes", "PEs", "multipliers that work", most=True, scarce=True)
 
 #: Metrics of all nests on all architectures.
 WHOLE = {

@@ -96,7 +96,7 @@ class HierarchyOptions:
         Option(
             "--limit",
             metavar="NAME=VALUE,...",
-            help="Upper limits on metrics, e.g. energy=1e9,pes<=128,DRAM.energy=2e8.",
+            help="Upper limits on metrics, e.g. energy=1e9,pes=128,DRAM.energy=2e8.",
         ),
         REPEATED,
     ] = None

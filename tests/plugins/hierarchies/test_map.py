@@ -194,7 +194,7 @@ def test_what_would_help_is_solved_again(files):
 
 
 def test_python_answers_alike(files):
-    asked = {"divisors_only": True, "limit": "pes<=2", "objective": "energy + 3*latency"}
+    asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
     found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)
     assert found.status == "optimal"
     assert found.best.metrics["pes"] <= 2

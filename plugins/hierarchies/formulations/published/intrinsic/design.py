@@ -46,7 +46,7 @@ VOCABULARY = {
         Metric("subproblems", "sub-problems", "into which the layer is cut"),
         Metric("calls", "calls", "of the intrinsic"),
         Metric("computes", "MACs", "multiply-accumulates, padding included"),
-        Metric("pes", "PEs", "that have work where tiles are large enough", most=True),
+        Metric("pes", "PEs", "that have work where tiles are large enough", most=True, scarce=True),
     )
 }
 
