@@ -22,10 +22,13 @@ SEARCH, OUTPUT, MODELS = "Search", "Output", "Published models"
 GROUPS = {
     BUDGET: {"platform", "dtype", "limit", "memory"},
     SEARCH: {
-        *("method", "time_limit", "threads", "gap", "start", "samples", "max_points"),
+        *("method", "time_limit", "threads", "gap", "start", "trials", "samples", "max_points"),
         *("all_designs", "mode"),
     },
-    OUTPUT: {"output", "table", "plot", "as_json", "verbose", "loops", "quick", "trace", "vcd"},
+    OUTPUT: {
+        *("output", "table", "plot", "as_json", "printed", "verbose", "loops", "quick", "trace"),
+        "vcd",
+    },
     MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
@@ -50,6 +53,9 @@ HELP_ALL, ALL = "help_all", "ithaca.all"
 
 #: The type that follows the name of an argument.
 _TYPE = re.compile(r" <[^>]*>$")
+
+#: Further spellings of an option, which are taken, and not shown.
+_OTHER_WORDS = re.compile(r"(?<=\w), --[\w-]+")
 
 #: A hyphen where no line may end, so that names of modes and options stay whole.
 _KEPT = "\u2011"
@@ -129,7 +135,10 @@ class GroupedCommand(TyperCommand):
         for parameter in parameters.values():
             if (record := parameter.get_help_record(ctx)) is not None:
                 name, text = record
-                groups[_heading(parameter)].append((_TYPE.sub("", name), text.replace("-", _KEPT)))
+                spelled = _OTHER_WORDS.sub("", name) if name.startswith("--") else name
+                groups[_heading(parameter)].append(
+                    (_TYPE.sub("", spelled), text.replace("-", _KEPT))
+                )
         hidden = groups.keys() - FIRST if many else set()
         last = len(FIRST)
         for group in sorted(groups, key=lambda g: FIRST.get(g, last + (g == RARE))):

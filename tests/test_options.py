@@ -79,21 +79,6 @@ def test_empty_paths_are_refused(command, option, result):
     assert sorted(result.parent.iterdir()) == before
 
 
-def test_a_word_has_one_meaning_on_the_whole_command_line():
-    """Each option has one spelling and one keyword, and takes a value everywhere or nowhere."""
-    options = [
-        (word.opts[-1], word.name, word.is_flag, len([o for o in word.opts if o.startswith("--")]))
-        for name in COMMANDS
-        if name != "list"
-        for word in load(name).params
-        if word.opts[-1].startswith("--")
-    ]
-    assert {spellings for *_, spellings in options} == {1}
-    known = {(option, keyword, flag) for option, keyword, flag, _ in options}
-    assert len(known) == len({option for option, *_ in known}) > 90
-    assert len(known) == len({keyword for _, keyword, _ in known})
-
-
 def test_paths_of_all_kinds_are_among_them():
     assert {
         ("solve", "--start"),
