@@ -177,6 +177,7 @@ def test_a_start_and_a_bound_are_used_and_never_lost(objective):
     assert near <= stopped.certificate.lower_bound <= optimum.value
 
 
+@pytest.mark.ci
 def test_a_constant_over_a_metric_takes_no_longer_than_the_metric():
     alone = SolveOptions(any_tie=True)
     one, other = (
