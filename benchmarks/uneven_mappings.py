@@ -1,7 +1,7 @@
 """AccelForge's mapper beside edition ``uneven``, on one architecture and under one model:
 ``python -m benchmarks.uneven_mappings --python PYTHON``.
 
-PYTHON has AccelForge 1.0.467 (extra ``peers``, from Python 3.12 on; Debian's package graphviz);
+PYTHON has AccelForge 1.0.467 (extra ``bench``, from Python 3.12 on; Debian's package graphviz);
 without it, or where it does not start, only Ithaca's rows are printed. A row is a problem: the
 order of storage nodes, who answers, the energy of the mapping (AccelForge's as its
 ``evaluate_mapping`` has it, whose equal edition ``uneven`` is), what is proven, and CPU seconds on

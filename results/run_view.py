@@ -149,11 +149,12 @@ def _memory(run: Run, each: Fraction | None, other: Fraction | None, memory: Mem
     text = f"weights {amount(run.weights, each)}"
     if run.cache:
         text += f", kept of earlier positions {amount(run.cache, other)}"
-    if each is None or (run.cache and other is None):
+    if each is None:
         return text
-    weights, kept = run.weights * each, run.cache * (other or 0)
     if memory is None or memory.capacity is None:
         return f"{text}; no capacity of the memory is stated"
-    whole = f"{rounded((weights + kept) / _GB)} GB of {rounded(memory.capacity)} GB"
-    fits = weights + kept <= memory.capacity * _GB
-    return f"{text}: {whole}" if fits else f"{text}: {whole}, which DO NOT FIT"
+    least, partly = run.weights * each + run.cache * (other or 0), run.cache and other is None
+    whole = f"{rounded(least / _GB)} GB of {rounded(memory.capacity)} GB"
+    if least > memory.capacity * _GB:
+        return f"{text}: {'at least ' * bool(partly)}{whole}, which DO NOT FIT"
+    return text if partly else f"{text}: {whole}"

@@ -260,6 +260,11 @@ def _packed_product(node: NodeProto, extents: Extents) -> Uses:
     words = prod(shape)
     if inner < 1 or columns < 1 or last != inner:
         raise InputError("K and N are not those of the input; allowed: its last dimension, columns")
+    bits, block = attribute(node, "bits", 4), attribute(node, "block_size", 32)
+    if not 1 <= bits <= 8:
+        raise InputError(f"bits is {bits:,}; allowed: 1 to 8")
+    if block < 16 or block & (block - 1):
+        raise InputError(f"block_size is {block:,}; allowed: powers of 2 from 16 on")
     return {"": matrix_product((words // inner, inner), (inner, columns))}
 
 

@@ -306,6 +306,12 @@ def test_memory_that_does_not_hold_a_model_is_said(tmp_path):
     words = ("--dtype", "int8", "--dataflow", "i", "--context", "4", "--platform", str(board))
     board.write_text(text.replace("capacity: 68.7", "capacity: 0.00005"))
     assert "DO NOT FIT" in succeed("network", str(written(tmp_path)), *words).stdout
+    part = (*words, "--format", "W=mxfp4", "--layers", "lm_head")  # says nothing of what is kept
+    for capacity, fits in (("0.00005", True), ("0.00004", False)):
+        board.write_text(text.replace("capacity: 68.7", f"capacity: {capacity}"))
+        printed = succeed("network", str(written(tmp_path)), *part).stdout
+        assert ("DO NOT FIT" not in printed) is fits
+        assert ("at least 4.641e-05 GB of 4e-05" not in printed) is fits
     board.write_text(text.replace(", capacity: 68.7", ""))
     printed = succeed("network", str(written(tmp_path)), *words).stdout
     assert "no capacity of the memory is stated" in printed

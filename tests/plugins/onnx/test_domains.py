@@ -259,15 +259,28 @@ def test_formats_of_a_model_reach_hierarchies_and_options_replace_them(tmp_path)
     assert "b=int2" in other
 
 
-@pytest.mark.parametrize(("bits", "named"), [(4, True), (2, True), (0, False), (64, False)])
-def test_bits_of_packed_weights_are_taken(tmp_path, bits, named):
+@pytest.mark.parametrize("bits", [4, 2])
+def test_bits_of_packed_weights_are_taken(tmp_path, bits):
     graph = Graph(x=[5, 32], b=[4, 1, 16])
     graph.add("MatMulNBits", "x", "b", domain="com.microsoft", K=32, N=4, bits=bits)
     path = tmp_path / "packed.onnx"
     path.write_bytes(without_domains(graph, "", "com.microsoft").SerializeToString())
-    line = taken(path, f"W=int{bits}", "1 of 1 layer")
-    assert (line in find_network(str(path)).remarks) is named
-    assert find_network(str(path)).layers[0].nest.formats == ((("B", f"int{bits}"),) * named)
+    assert taken(path, f"W=int{bits}", "1 of 1 layer") in find_network(str(path)).remarks
+    assert find_network(str(path)).layers[0].nest.formats == (("B", f"int{bits}"),)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("bits", 0), ("bits", 99), ("block_size", 0), ("block_size", 24)]
+)
+def test_packed_weights_of_no_such_bits_or_blocks_are_left_out(tmp_path, name, value):
+    graph = Graph(x=[5, 32], b=[4, 1, 16])
+    how = {"domain": "com.microsoft", "K": 32, "N": 4, name: value}
+    graph.add("MatMulNBits", "x", "b", **how)
+    graph.add("MatMul", "x", graph.weight(32, 3))
+    network = find_network(str(saved(graph, tmp_path, "com.microsoft")))
+    (omission,) = network.unsupported
+    assert f"{name} is {value}; allowed: " in omission.reason
+    assert not any("formats" in each for each in network.remarks)
 
 
 def constant(graph, name, kind, *shape):
