@@ -210,6 +210,7 @@ def test_mappings_start_from_known_ones(tmp_path):
         ),
     ],
 )
+@pytest.mark.ci
 def test_questions_where_answers_are_read_are_told_apart(tmp_path, words, line):
     done = command(*words.split(), cwd=tmp_path)
     assert done.returncode == 2

@@ -365,6 +365,7 @@ def test_what_binds_is_said_at_once(written):
         ),
     ],
 )
+@pytest.mark.ci
 def test_pages_of_points_show_the_ends_of_their_values(tmp_path, words, labels):
     command, *options = words.split()
     asked = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", *options)
