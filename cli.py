@@ -84,7 +84,9 @@ def degrade(stream: TextIO) -> None:
 codecs.register_error(PLAIN, _plain)
 
 
-CLOSED = "standard output was closed before everything was printed"
+#: Exit status where nobody reads on (``| head``), which is no error: as of a process that SIGPIPE
+#: ends.
+CLOSED = 141
 
 #: The commands by name; the function of each has its options, or calls one that has them.
 COMMANDS: Registry[Any] = Registry("commands")
@@ -169,7 +171,7 @@ def _main(
 
 def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     """Run a program: exit status 0 answer found, 1 nothing found, 2 bad input, 130 interrupted (one
-    line on stderr)."""
+    line on stderr), 141 standard output closed (none)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
         # Ithaca's models have none, and looking for them takes longer than a list
@@ -188,10 +190,10 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     except KeyboardInterrupt:
         status = _refuse("interrupted", status=INTERRUPTED)
     except BrokenPipeError:
-        status = _refuse(CLOSED, broken_output=True)
+        status = _refuse("", broken_output=True, status=CLOSED)
     # typer makes 1 of a BrokenPipeError with an error number; 0 ends what completes words
     except SystemExit as ended:
-        status = _refuse(CLOSED, broken_output=True) if ended.code else 0
+        status = _refuse("", broken_output=True, status=CLOSED) if ended.code else 0
     except OSError as error:
         where = f" '{error.filename}'" if error.filename else ""
         status = _refuse(f"{error.strerror or error}{where}", broken_output=error.filename is None)

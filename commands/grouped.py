@@ -111,11 +111,17 @@ class GroupedCommand(TyperCommand):
         except Exception as error:
             if missing := getattr(error, "param", None):
                 name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
-                text = f"{missing.help[0].lower()}{missing.help[1:].rstrip('.')}"
-                raise InputError(f"{name} is missing; allowed: {text}") from None
+                raise InputError(f"{name} is missing; allowed: {_words(missing)}") from None
             name, value = _stray(error)
+            taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
+            known = {parameter.name for parameter in self.params}
+            if taken and name in ("s", "sizes") and "sizes" not in known:
+                raise InputError(
+                    f"No such option: {getattr(error, 'option_name', name)}; sizes are for ithaca "
+                    f"solve, whose answer -o FILE keeps; {self.name} takes {_words(taken)}"
+                ) from None
             option = "sizes" if value else "limit"
-            if not name or option not in {parameter.name for parameter in self.params}:
+            if not name or option not in known:
                 raise
             if any(name in question.metrics for question in QUESTIONS.values()):
                 option = "limit"
@@ -153,6 +159,11 @@ class GroupedCommand(TyperCommand):
                 formatter.write_dl(
                     [("--help-all", f"Show {count} more options{names and f': {names}'}.")]
                 )
+
+
+def _words(parameter: Any) -> str:
+    """The help of a parameter within a sentence."""
+    return f"{parameter.help[0].lower()}{parameter.help[1:].rstrip('.')}"
 
 
 def _heading(parameter: Any) -> str:

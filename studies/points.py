@@ -46,6 +46,11 @@ class GridAnswer(PointAnswer):
 
     @property
     @abstractmethod
+    def objective(self) -> str:
+        """The objective of every point, as text; ``objective`` where points differ."""
+
+    @property
+    @abstractmethod
     def cells(self) -> Mapping[Index, Cell]:
         """Value, proof and choice of every point."""
 

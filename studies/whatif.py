@@ -111,7 +111,6 @@ class Study(GridAnswer):
 
     @property
     def objective(self) -> str:
-        """The objective of every point, as text; ``objective`` where points differ."""
         texts = {point.problems[0].objective.text for point in self.points.values()}
         return texts.pop() if len(texts) == 1 else "objective"
 

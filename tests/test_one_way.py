@@ -196,6 +196,27 @@ def test_mappings_start_from_known_ones(tmp_path):
     assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("simulate mm -s i=8", "No such option: -s; sizes are for ithaca solve, whose answer"),
+        (
+            "verify mm",
+            "mm: no such file; allowed: a result, such as mm.json that ithaca solve mm -o",
+        ),
+        (
+            "explain vgg16",
+            "vgg16: no such file; allowed: a result, such as vgg16.json that ithaca net",
+        ),
+    ],
+)
+@pytest.mark.ci
+def test_questions_where_answers_are_read_are_told_apart(tmp_path, words, line):
+    done = command(*words.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ithaca: {line}")
+
+
 def test_numbers_beyond_the_doubles_are_read_as_they_are_written(tmp_path):
     value = Fraction(15647770750394301234 * 7 + 3, 70)
     number = json_number(value)

@@ -18,6 +18,7 @@ from ithaca.studies.network.parts import find_layer, layer_result
 from ithaca.studies.network.result import NetworkResult, NetworksAnswer
 from ithaca.studies.points import PointAnswer
 from ithaca.workloads.library import NEST_FILES, PATH_ENDINGS, workload_names
+from ithaca.workloads.networks.find import network_names
 
 #: Answers with configurations.
 Opened = Result | NetworkResult | NetworksAnswer | PointAnswer
@@ -45,9 +46,19 @@ def is_result(source: str) -> bool:
     return source.lower().endswith(".json") or is_there(source)
 
 
+def check_result(source: str | Path) -> None:
+    """Refuse the name of a workload or a network, where its answer is read."""
+    solvers = {"solve": workload_names(), "network": network_names()}
+    command = next((command for command, names in solvers.items() if str(source) in names), None)
+    if command is not None and not is_there(source):
+        answer = f"{source}.json that ithaca {command} {source} -o {source}.json writes"
+        raise refuse(source, f"no such file; allowed: a result, such as {answer}")
+
+
 def answer_of(source: str | Path | Answer, layer: str | None) -> Opened:
     """An answer, or the one in a file; of layers the whole, or the one that is named."""
     if isinstance(source, str | Path):
+        check_result(source)
         answer = read_answer(read_document(source), Path(source))
         if layer is not None:
             return answer_of(answer, layer)

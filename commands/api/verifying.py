@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ithaca.commands.api.keywords import public
-from ithaca.commands.api.opening import Opened, answer_of, read_answer
+from ithaca.commands.api.opening import Opened, answer_of, check_result, read_answer
 from ithaca.commands.api.options import LayerName, ResultFile, TimeLimit
 from ithaca.commands.api.parsing import parse_search
 from ithaca.files import clock
@@ -66,6 +66,7 @@ def _read(source: str | Path | Answer, layer: str | None) -> Answer:
         file = Path(OWN)
         document = parse_json(document_text(source.document), file)
     else:
+        check_result(source)
         file, document = Path(source), read_document(source)
     if isinstance(document, dict) and "points" in document and "study" not in document:
         what = "points is a list of figures alone, without question or proof"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from ithaca.exports.report.answer import Card, findings, verdict
+from ithaca.exports.report.answer import Card, card, findings, verdict
 from ithaca.exports.report.blocks import Section, chart_figure, view_blocks
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
 from ithaca.results.view import Table
+from ithaca.results.wording import headed
+from ithaca.studies.points import GridAnswer
 
 #: The terms of what was asked whose names are those of options.
 TERMS = {"dtype": "data type", "edition": "model edition", "objective": "minimised"}
@@ -25,10 +28,36 @@ def study_page(answer: Any) -> str:
         answer.title,
         [(TERMS.get(n, n), text) for n, text in answer.provenance.items() if n != "title"],
         verdict(answer),
-        (Card("points", number(len(answer.points)), "", ""),),
+        _cards(answer, columns),
         [
             *([Section("points", "The points", tuple(blocks))] if blocks else []),
             findings(answer.statements, names, "What it says"),
         ],
         answer.statements,
     )
+
+
+def _cards(answer: Any, columns: Sequence[str]) -> tuple[Card, ...]:
+    """The least value of each objective of a front; the least and the largest of a study."""
+    if isinstance(answer, GridAnswer):
+        known = [cell.value for cell in answer.cells.values() if cell.value is not None]
+        ends = (
+            [("least", min), ("largest", max)] if known and answer.objective != "objective" else []
+        )
+        values = [(word, answer.objective, end(known)) for word, end in ends]
+    else:
+        rows = zip(*(point.values for point in answer.points), strict=True)
+        values = [
+            ("least", objective.text, min(row))
+            for objective, row in zip(answer.objectives, rows, strict=False)
+        ]
+    figures = (
+        card(f"{word} {name}", value, _unit_in(columns, name)) for word, name, value in values
+    )
+    return (*figures, Card("points", number(len(answer.points)), "", ""))
+
+
+def _unit_in(columns: Sequence[str], name: str) -> str:
+    """The unit that the heading of a quantity states."""
+    start = headed(name, "\0").partition("\0")[0]
+    return next((each[len(start) : -1] for each in columns if each.startswith(start)), "")

@@ -98,7 +98,6 @@ class NetworkStudy(GridAnswer):
 
     @property
     def objective(self) -> str:
-        """The objective of every point, as text; ``objective`` where points differ."""
         texts = {point.answer.request.objective.text for point in self.points.values()}
         return texts.pop() if len(texts) == 1 else "objective"
 

@@ -356,6 +356,34 @@ def test_what_binds_is_said_at_once(written):
 
 
 @pytest.mark.parametrize(
+    ("words", "labels"),
+    [
+        ("whatif --vary dsp=10,20", ("least latency", "largest latency", "points")),
+        (
+            "pareto --objectives latency,dsp --limit dsp=20",
+            ("least latency", "least dsp", "points"),
+        ),
+    ],
+)
+@pytest.mark.ci
+def test_pages_of_points_show_the_ends_of_their_values(tmp_path, words, labels):
+    command, *options = words.split()
+    asked = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", *options)
+    succeed(command, *asked, "-o", "s.json", cwd=tmp_path)
+    succeed("report", "s.json", "-o", "s.html", cwd=tmp_path)
+    answer = load(tmp_path / "s.json")
+    if command == "pareto":
+        ends = [min(values) for values in zip(*(p.values for p in answer.points), strict=True)]
+    else:
+        values = [cell.value for cell in answer.cells.values()]
+        ends = [min(values), max(values)]
+    page = (tmp_path / "s.html").read_text()
+    cards = re.findall(r'<dt>([^<]*)</dt><dd><span class="value">([^<]*)</span>', page)
+    figures = [number(end) for end in (*ends, len(answer.points))]
+    assert cards == list(zip(labels, figures, strict=True))
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ("--limit bram18k=1", ["Proven infeasible", "bram18k"]),

@@ -90,12 +90,16 @@ class CodesignStudy(GridAnswer):
     @property
     def statements(self) -> tuple[str, ...]:
         """Statements, one a line: the study, and the best points along its axes."""
-        texts = {point.question.objectives[0].text for point in self.points.values()}
         lines = [f"Study: {self.headline[:-1]}{as_stated(self)})."]
         lines.append(f"Counted: {self.share.statement}.")
-        if len(texts) == 1:
-            lines += grid_statements(texts.pop(), self.axes, self.cells)
+        if (name := self.objective) != "objective":
+            lines += grid_statements(name, self.axes, self.cells)
         return tuple(lines)
+
+    @property
+    def objective(self) -> str:
+        texts = {point.question.objectives[0].text for point in self.points.values()}
+        return texts.pop() if len(texts) == 1 else "objective"
 
     @property
     def rows(self) -> list[list[tuple[str, str]]]:

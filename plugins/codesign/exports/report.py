@@ -3,7 +3,9 @@ every layer to open."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 from ithaca.exports.report.answer import Card, card, findings, verdict
 from ithaca.exports.report.blocks import Block, Section, chart_figure, view_blocks
@@ -58,12 +60,22 @@ def _cards(result: CodesignResult) -> tuple[Card, ...]:
 
 def _answer(result: CodesignResult) -> Section:
     """The section on the accelerator, or on the front with its picture."""
-    blocks: list[Block] = [*view_blocks(result.view[1:])]
+    names = {network.network.name for network in result.networks}
+    blocks: list[Block] = [*_named_tables(view_blocks(result.view[1:]), names)]
     if result.front and 1 < len(result.question.objectives) <= 3:
         at = next(n for n, block in enumerate(blocks) if isinstance(block, Table))
         blocks.insert(at, chart_figure("front-chart", accelerators_chart(result)))
     several = len(result.question.objectives) > 1
     return Section("answer", "The front" if several else "The hardware", tuple(blocks))
+
+
+def _named_tables(blocks: Sequence[Block], names: Collection[str]) -> Iterator[Block]:
+    """Blocks of which the name of a workload is in the caption of the table below it."""
+    for before, block in pairwise(("", *blocks)):
+        if isinstance(block, Table) and before in names:
+            yield replace(block, caption=f"{before}, {block.caption[0].lower()}{block.caption[1:]}")
+        elif not isinstance(block, str) or block not in names:
+            yield block
 
 
 def _layers(result: CodesignResult, best: HardwarePoint) -> list[Section]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -131,8 +132,10 @@ def test_pages_show_hardware_layers_and_the_front(answered, tmp_path):
         "Energy by layer and level",
         "layer-0",
         "buffer_words",
+        ", by layer</caption>",
     ):
         assert piece in page
+    assert not re.findall(r"<p>\w+</p>", page)  # a name alone
     front = ("--objectives", "edp,area", "-o", tmp_path / "f.json", "--plot", tmp_path / "f.html")
     succeed("codesign", answered / "small.yaml", *front)
     succeed("report", tmp_path / "f.json", "-o", tmp_path / "p.html")
