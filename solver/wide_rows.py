@@ -87,7 +87,13 @@ def with_wide(
         _around(bounds, axis) if t is None else t.ends for axis, t in zip(axes, whole, strict=True)
     ]
     made = dict[int, Made]()
-    for number in sorted(wide, key=lambda n: max(high for _, high in axes[n].ranges.values())):
+
+    def order(number: int) -> tuple[bool, int]:
+        """Axes of which nothing is known come first: it is of use to the others."""
+        known = bool(np.isfinite(ends[number]).all())
+        return known, max(high for _, high in axes[number].ranges.values())
+
+    for number in sorted(wide, key=order):
         families = Families(bounds, axes, number, tuple(ends), value)
         made[number] = _made(families, sources[number])
         ends[number] = made[number].ends
@@ -171,7 +177,8 @@ class Families:
         for quantity in later:
             spans[quantity.name], possible = _span(axis, quantity, rows, spans)
             some &= possible
-        return some & self._bounded(_within(self.columns, spans, count))
+        within = _within(self.columns, spans, count)
+        return some & (self._bounded(within) | ~_certain(within))
 
     def open_rows(self, part: Part) -> Part:
         """Those of some rows that may be of a configuration of at most the value."""
@@ -180,7 +187,11 @@ class Families:
         return _only(rows, left), picked(values, left)
 
     def _bounded(self, spans: tuple[Floats, Floats]) -> Mask:
-        """A mask of what may be left, by what its columns are between."""
+        """A mask of what may be left, by what its columns are between; all of it where nothing is
+        known of another axis."""
+        others = (own for number, own in enumerate(self.ends) if number != self.number)
+        if not all(np.isfinite(end).all() for own in others for end in own):
+            return np.ones(spans[0].shape[1], bool)
         columns = [self.bounds.columns(each) for each in self.axes]
         sources = piece_sources(self.bounds.lowered.bounds, columns, self.ends, self.number, spans)
         return self.bounds.open(sources, spans[0].shape[1], self.value)
@@ -249,15 +260,27 @@ def _within(columns: Columns, spans: dict[str, Interval], count: int) -> tuple[F
     return low, high
 
 
+def _certain(spans: tuple[Floats, Floats]) -> Mask:
+    """A mask of rows whose columns bounds may be computed from.
+
+    Bounds rely on signs that columns have on all rows: of an interval that is wider than that, and
+    begins below 0, the product of two low ends is no lower bound of their product.
+    """
+    low, high = spans
+    return np.asarray(((low >= 0) & np.isfinite(high)).all(axis=0))
+
+
 def _around(bounds: Bounds, axis: Axis) -> Ends:
-    """What the columns of an axis are between, whatever its row is."""
+    """What the columns of an axis are between, whatever its row is; infinite ends where that is not
+    certain."""
     columns = Columns(bounds.columns(axis), axis)
-    if any(columns.rounds):
-        ends = np.full(len(columns.columns), inf)
-        return -ends, ends
-    ranges = {name: Interval(float(low), float(high)) for name, (low, high) in axis.ranges.items()}
-    low, high = _within(columns, ranges, 1)
-    return low[:, 0], high[:, 0]
+    if not any(columns.rounds):
+        ranges = {n: Interval(float(low), float(high)) for n, (low, high) in axis.ranges.items()}
+        low, high = _within(columns, ranges, 1)
+        if _certain((low, high)).all():
+            return low[:, 0], high[:, 0]
+    ends = np.full(len(columns.columns), inf)
+    return -ends, ends
 
 
 def _made(families: Families, source: RowSource) -> Made:

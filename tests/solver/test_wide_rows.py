@@ -70,3 +70,20 @@ def test_families_left_out_have_no_row_that_may_be_good(kernel, question, monkey
     assert np.sum(dropped) > 0
     assert wide.certificate.status is Status.OPTIMAL
     assert (wide.value, wide.configuration) == (narrow.value, narrow.configuration)
+
+
+def test_columns_that_round_leave_rows_of_other_axes_open(monkeypatch):
+    """Infinite ends of an axis were multiplied to infinite lower bounds, beyond every limit."""
+    question = {
+        "sizes": "b=2,i=1,j=4,k=2",
+        "platform": "u250",
+        "dataflow": "i",
+        "ports": 2,
+        "objective": "comm",
+        "require": "dsp == 5",
+    }
+    narrow = ithaca.solve("batched_mm", **question).best
+    monkeypatch.setattr(level_set, "WIDE", 0)
+    wide = ithaca.solve("batched_mm", **question).best
+    assert wide.certificate.status is Status.OPTIMAL
+    assert wide.configuration == narrow.configuration
