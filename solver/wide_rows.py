@@ -19,6 +19,7 @@ import numpy as np
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import Evaluation, Expression
 from ithaca.formulations.algebra.interval import Interval, as_interval
+from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Rows
 from ithaca.solver.row_bounds import Bounds, RowSource
@@ -240,6 +241,9 @@ def _within(columns: Columns, spans: dict[str, Interval], count: int) -> tuple[F
     """What columns are between for rows whose quantities are, right to a few units in the last
     place; shape (columns, rows) each. None of the columns rounds (`Columns.rounds`).
 
+    What is known to be no less than 0 is so, whatever intervals lose: bounds rely on it, and the
+    product of two ends below 0 would be no lower bound.
+
     Parameters
     ----------
     columns : Columns
@@ -256,31 +260,32 @@ def _within(columns: Columns, spans: dict[str, Interval], count: int) -> tuple[F
             own: Any = as_interval(at(column.expression))
         except ZeroDivisionError:
             own = Interval(-inf, inf)
-        low[place], high[place] = own.low, own.high
+        low[place] = own.low if column.signed else np.maximum(own.low, 0.0)
+        high[place] = own.high
     return low, high
 
 
 def _certain(spans: tuple[Floats, Floats]) -> Mask:
-    """A mask of rows whose columns bounds may be computed from.
-
-    Bounds rely on signs that columns have on all rows: of an interval that is wider than that, and
-    begins below 0, the product of two low ends is no lower bound of their product.
-    """
-    low, high = spans
-    return np.asarray(((low >= 0) & np.isfinite(high)).all(axis=0))
+    """A mask of rows with ends that bounds may be computed from: products of infinite ones are no
+    bounds."""
+    return np.asarray(np.isfinite(spans).all(axis=(0, 1)))
 
 
 def _around(bounds: Bounds, axis: Axis) -> Ends:
-    """What the columns of an axis are between, whatever its row is; infinite ends where that is not
-    certain."""
-    columns = Columns(bounds.columns(axis), axis)
-    if not any(columns.rounds):
-        ranges = {n: Interval(float(low), float(high)) for n, (low, high) in axis.ranges.items()}
-        low, high = _within(columns, ranges, 1)
-        if _certain((low, high)).all():
-            return low[:, 0], high[:, 0]
-    ends = np.full(len(columns.columns), inf)
-    return -ends, ends
+    """What the columns of an axis are between, whatever its row is, right to a few units in the
+    last place; infinite ends of all where one divides by what may be 0."""
+    columns = bounds.columns(axis)
+    ranges = {n: Interval(Fraction(low), Fraction(high)) for n, (low, high) in axis.ranges.items()}
+    spans = [bounds_of(column.expression, ranges) for column in columns]
+    known = [span for span in spans if span is not None]
+    if len(known) < len(columns):
+        ends = np.full(len(columns), inf)
+        return -ends, ends
+    lows = [
+        float(span.low if column.signed else max(span.low, 0))
+        for column, span in zip(columns, known, strict=True)
+    ]
+    return np.array(lows), np.array([float(span.high) for span in known])
 
 
 def _made(families: Families, source: RowSource) -> Made:

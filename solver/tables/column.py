@@ -57,6 +57,8 @@ class Column:
     """Whether bounds use its smallest, its largest value. With ``low`` alone smaller values are
     better, with ``high`` alone larger ones; with both neither is."""
     high: bool
+    signed: bool = True
+    """Whether it may be negative on some row: bounds are made knowing where it is not."""
 
 
 class Columns:

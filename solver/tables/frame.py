@@ -397,6 +397,7 @@ def used_columns(relaxation: Relaxation, statistics: frozenset[str]) -> dict[str
             expression,
             statistic(index, False).name in statistics,
             statistic(index, True).name in statistics,
+            statistic(index, True).name in relaxation.signed,
         )
         if column.low or column.high:
             columns.setdefault(axis, []).append(column)

@@ -125,8 +125,8 @@ def recalled(key: Sequence[Hashable], limits: Floats) -> tuple[Signs, LoweredPro
     document = json.loads(zlib.decompress(packed))
     nodes = decoded(document["nodes"])
     columns: dict[str, list[Column]] = {}
-    for axis, index, number, low, high in document["columns"]:
-        columns.setdefault(axis, []).append(Column(index, nodes[number], low, high))
+    for axis, index, number, *facts in document["columns"]:
+        columns.setdefault(axis, []).append(Column(index, nodes[number], *facts))
     signs = {(axis, nodes[number]): sign for axis, number, sign in document["signs"]}
     return signs, LoweredProblem(
         Program.restored(*document["bounds"]),
@@ -157,7 +157,7 @@ def keep(key: Sequence[Hashable], signs: Signs, lowered: LoweredProblem) -> None
     document = {
         "signs": [[axis, encoder.number(node), sign] for (axis, node), sign in signs.items()],
         "columns": [
-            [axis, c.index, encoder.number(c.expression), c.low, c.high]
+            [axis, c.index, encoder.number(c.expression), c.low, c.high, c.signed]
             for axis, columns in lowered.columns.items()
             for c in columns
         ],
