@@ -31,6 +31,9 @@ MOST, EMPTY_WITHIN = 100_000, 5.0
 #: (per design); in which any configuration under other limits is, and what a limit needs by itself.
 BOXES, FEW = 50_000, 5_000
 
+#: Configurations of a space of which the least value of a refuted quotient is looked for by search.
+SMALL = 10**5
+
 #: Configurations, about, from which on nothing is searched under quotients: that would take long.
 LARGE = 10**7
 
@@ -103,7 +106,8 @@ class _Known:
         met, proven = drawn is not None, drawn is not None and drawn[1] == least
         # of refuted quotients no bounds are made: any configuration shows that raising them helps
         quotients = not staged and _has_quotients(target)
-        quick, alone = high and quotients, not others and len(self._problem.open_limits) > 1
+        quick = high and quotients and self._sample.size > SMALL
+        alone = not others and len(self._problem.open_limits) > 1
         large = (quick or (quotients and alone)) and self._sample.size > LARGE
         enough = proven or large or (quick and met)
         if not enough:
