@@ -500,6 +500,7 @@ def test_maps_of_several_sizes_before_strides_stay_unknown(tmp_path):
     assert all("is unknown" in each.reason for each in left_out)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("operator", "weights", "attributes", "returned"),
     [
@@ -519,6 +520,7 @@ def test_shapes_that_do_not_follow_stay_unknown(operator, weights, attributes, r
     assert "x" not in shapes
 
 
+@pytest.mark.ci
 def test_any_number_but_zero_turns_a_factor_around():
     node = helper.make_node("Gemm", ["x", "w"], ["y"], transB=5)
     halved = helper.make_node("Div", ["z", "two"], ["x"])

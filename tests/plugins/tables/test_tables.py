@@ -129,6 +129,7 @@ def test_kinds_are_whole_words(tmp_path):
     assert read.remarks[1].endswith("taken for plain layers: kinds 'normal', 'Loading', 'int8'")
 
 
+@pytest.mark.ci
 def test_two_columns_of_words_are_words(tmp_path):
     """The last name counts, and all words of kinds; numbers may be stated twice alike."""
     header = "Layer,Name,Type,Op,C,K,H,W,kernel,R,S,groups"
@@ -136,6 +137,7 @@ def test_two_columns_of_words_are_words(tmp_path):
     assert (layer.name, layer.operations) == ("a", windows(9, 3, 1) ** 2 * 9 * 8)
 
 
+@pytest.mark.ci
 def test_a_topology_may_have_kinds(tmp_path):
     header = f"{TOPOLOGY.splitlines()[0]} Type,"
     rows = ("a, 9, 9, 3, 3, 8, 8, 1, conv,", "b, 9, 9, 3, 3, 8, 8, 1, dw,")
@@ -145,6 +147,7 @@ def test_a_topology_may_have_kinds(tmp_path):
     assert [omission.operator for omission in read.unsupported] == ["MaxPool"]
 
 
+@pytest.mark.ci
 def test_comments_have_no_further_cells(tmp_path):
     """A layer, or a header, may begin as a comment does."""
     rows = ("# none,,", "#1,4,8,9,9,3,3", '"# b",4,8,9,9,3,3')
@@ -213,15 +216,6 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
             "name,type,C,K,P,Q\na,Pool,4,8,7,7\n",
             "each is of a few operations per element, as Pool",
         ),
-        ("a.csv", "C,K,H,W,kernel,R,S\n4,8,7,7,3x3,5,5\n", "R is '5'; allowed: 3, as kernel says"),
-        ("a.csv", "C,K,H,W,R,S,kernel\n4,8,7,7,5,5,3\n", "kernel is '3'; allowed: 5, as R says"),
-        ("a.csv", "cin,cout,h,w,kernel,s\n4,8,7,7,3,2\n", "'s' beside 'kernel'; allowed: stride"),
-        ("a.csv", "cin,cout,h,w,kernel,p\n4,8,7,7,3,1\n", "'p' beside 'kernel'; allowed: padding"),
-        (
-            "a.csv",
-            "type,C,K,H,W,R,S,g\ndw,4,4,7,7,3,3,1\n",
-            "g is 1 where the kind is 'dw'; allowed: 4",
-        ),
         ("a.m", "Constant T 4;", "has no Layer"),
         ("a.m", "Layer a { Type: FC Dimensions { K: 4 } }", "line 1: Type is 'FC'; allowed: CONV"),
         ("a.m", "Layer a { Type: CONV Dimensions { Z: 4 } }", "dimension 'Z' is unknown"),
@@ -235,6 +229,26 @@ def test_what_is_no_table_of_layers_is_refused(tmp_path, name, text, told):
         network(tmp_path, text, name)
     assert told in str(error.value)
     assert str(tmp_path / name) in str(error.value)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("C,K,H,W,kernel,R,S\n4,8,7,7,3x3,5,5\n", "R is '5'; allowed: 3, as kernel says"),
+        ("C,K,H,W,R,S,kernel\n4,8,7,7,5,5,3\n", "kernel is '3'; allowed: 5, as R says"),
+        ("cin,cout,h,w,kernel,s\n4,8,7,7,3,2\n", "'s' beside 'kernel'; allowed: stride"),
+        ("cin,cout,h,w,kernel,p\n4,8,7,7,3,1\n", "'p' beside 'kernel'; allowed: padding"),
+        (
+            "type,C,K,H,W,R,S,g\ndw,4,4,7,7,3,3,1\n",
+            "g is 1 where the kind is 'dw'; allowed: 4",
+        ),
+    ],
+)
+def test_numbers_that_columns_state_differently_are_refused(tmp_path, text, told):
+    with pytest.raises(InputError) as error:
+        network(tmp_path, text)
+    assert told in str(error.value)
 
 
 def test_letters_of_a_template_have_sizes(tmp_path):
@@ -315,6 +329,7 @@ def test_equations_that_state_no_layer_are_refused(tmp_path, old, new, told):
     assert told in str(error.value)
 
 
+@pytest.mark.ci
 def test_equations_may_stand_where_loop_nests_or_networks_do(tmp_path):
     """A list of layers is a network to `whatif` and `pareto`, too."""
     (tmp_path / "layers.yaml").write_text(EQUATIONS)
