@@ -45,27 +45,30 @@ class Row:
 
 def table_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table that have cells, with their lines; empty cells at their ends are left
-    out, and comments after ``#``. Raises `InputError` if it is no table."""
+    out, and lines of one cell that begins with ``#``. Raises `InputError` if it is no table."""
     text = read_text(path, MAX_BYTES).removeprefix("\ufeff")
-    lines = (line for line in text.split("\n") if line.strip() and not _is_note(line))
-    first = next(lines, "")
+    lines = [*io.StringIO(text, newline="")]
+    filled = [line for line in lines if line.strip()]
+    first = next((line for line in filled if not _begins_as_note(line)), "".join(filled[:1]))
     delimiter = max(",\t;", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=delimiter)
+    begin = 0
     try:
         for row in reader:
+            line, begin = lines[begin], reader.line_num
             cells = [cell.strip() for cell in row]
             while cells and not cells[-1]:
                 cells.pop()
-            if any(cells) and not _is_note(cells[0]):
+            if any(cells) and not (len(cells) == 1 and _begins_as_note(line)):
                 yield reader.line_num, cells
     except csv.Error as error:
         where = f"{path} row {reader.line_num}"
         raise refuse(where, f"{error}; allowed: comma-separated values") from None
 
 
-def _is_note(text: str) -> bool:
-    """Whether a line, or the first cell of a row, is a comment, or a spreadsheet's delimiter."""
-    return text.lstrip().startswith(("#", "sep="))
+def _begins_as_note(line: str) -> bool:
+    """Whether a line is a comment, or states a spreadsheet's delimiter, if it has no more cells."""
+    return line.lstrip().startswith(("#", "sep="))
 
 
 def states_extents(path: Path) -> bool:

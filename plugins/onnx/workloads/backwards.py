@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ithaca.files.errors import InputError
 from ithaca.plugins.onnx.workloads.nodes import attribute, has, key
 from ithaca.plugins.onnx.workloads.operators import PASSING, keeps_shape
 
@@ -40,7 +41,11 @@ def fill(
         source, after = node.input[0], _extents(shapes.get(node.output[0]))
         if after is None or node.output[0] in one_of_several:
             continue
-        for shape, only in _before(node, after, shapes):
+        try:
+            before = [*_before(node, after, shapes)]
+        except InputError:  # of an attribute, which the node's kernel names
+            continue
+        for shape, only in before:
             if only:
                 shapes[source] = shape
             elif reads.get(source) == 1:  # nothing else depends on which of them it is
@@ -66,19 +71,23 @@ def _before(
     weights = _extents(shapes.get(node.input[1])) if has(node, 1) else None
     if domain or weights is None:
         return
-    if operator in ("Add", "Sub", "Mul", "Div") and len(weights) <= 1 < len(after):
+    if operator in ("Add", "Sub", "Mul", "Div") and weights in ((), (1,)) and len(after) > 1:
         yield after, True
     elif operator == "MatMul" and len(weights) == 2 <= len(after) and after[-1] == weights[1]:
         yield (*after[:-1], weights[0]), True
     elif operator == "Gemm" and len(weights) == 2 == len(after):
-        inner = weights[attribute(node, "transB", 0)]
-        yield ((inner, after[0]) if attribute(node, "transA", 0) else (after[0], inner)), True
-    elif operator == "Conv" and len(weights) == len(after) > 2:
+        inner, outer = reversed(weights) if attribute(node, "transB", 0) else weights
+        if outer == after[1]:
+            yield ((inner, after[0]) if attribute(node, "transA", 0) else (after[0], inner)), True
+    elif operator == "Conv" and len(weights) == len(after) > 2 and weights[0] == after[1]:
         count = len(after) - 2
         steps, apart = (attribute(node, each, [1] * count) for each in ("strides", "dilations"))
         pads = attribute(node, "pads", [0] * 2 * count)
         same = attribute(node, "auto_pad", "NOTSET").startswith("SAME")
+        groups = attribute(node, "group", 1)
         if not len(steps) == len(apart) == count == len(pads) / 2:
+            return
+        if min(*steps, *apart, groups) < 1 or weights[0] % groups:
             return
         axes = zip(after[2:], weights[2:], steps, apart, pads[:count], pads[count:], strict=True)
         image = [
@@ -86,5 +95,4 @@ def _before(
             for n, window, step, gap, first, last in axes
         ]
         if min(image) > 0:
-            channels = weights[1] * attribute(node, "group", 1)
-            yield (after[0], channels, *image), {*steps} == {1}
+            yield (after[0], weights[1] * groups, *image), {*steps} == {1}

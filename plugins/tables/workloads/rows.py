@@ -177,7 +177,9 @@ def network_of(
             work = sum(known) if known else None
             omissions.append(Omission("layer", 1, kind, reason, (name,), work))
     if not layers:
-        reason = next((each.reason for each in omissions if each.reason), "it has no rows")
+        few = [f"each is of a few operations per element, as {each.operator}" for each in omissions]
+        reasons = (*(each.reason for each in omissions if each.reason), *few[:1], "it has no rows")
+        reason = reasons[0]
         raise refuse(path, f"is {what}, of which no row can be a layer: {reason}")
     return Network(
         escaped(path.stem),

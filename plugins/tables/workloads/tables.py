@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ithaca.files.messages import quoted, refuse
+from ithaca.plugins.tables.workloads.kinds import kind_of
 from ithaca.plugins.tables.workloads.rows import LayerRow, LeftOut, network_of
 from ithaca.workloads.layer_files import read_layers, states_extents, table_rows
 from ithaca.workloads.networks.network import Layer, Network, chosen_parameters, merge
@@ -60,16 +62,6 @@ _PRODUCT = {"m": "rows", "n": "columns", "k": "inner"}
 _PAIRS = ("window", "map", "places", "stride", "dilation", "padding")
 _PAIR = re.compile(r"[(\[]?([0-9]{1,9}) *[x×*,; ] *([0-9]{1,9})[)\]]?", re.IGNORECASE)
 
-#: What is said of kinds of layers, in small letters: those with a filter for each channel, those
-#: whose filter is turned around, those that multiply, and those of a few operations per element.
-_EACH = ("depthwise", "dwconv", "dsconv")
-_TURNED = ("transpose", "deconv", "upconv")
-_MULTIPLY = ("conv", "fc", "full", "linear", "dense", "gemm", "mm", "matmul", "pointwise")
-_FEW = (
-    *("pool", "relu", "activation", "eltwise", "elementwise", "norm", "softmax", "concat"),
-    *("flatten", "reshape", "dropout", "upsample", "add"),
-)
-
 #: Cells of templates that stand for a number.
 _LETTER = re.compile(r"[A-Za-z_]\w{0,15}")
 
@@ -110,10 +102,7 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     else:
         known, what = dict(_COLUMNS), "a table of layers by the names of its columns"
     columns = [known.get(name, "") for name in plain]
-    for place, own in enumerate(columns):
-        if own and own in columns[:place]:
-            both = f"{quoted(header[columns.index(own)])} and {quoted(header[place])}"
-            raise refuse(path, f"has columns {both} for one number; allowed: one of them")
+    _check_one_number_each(path, header, plain, columns)
     if not {"rows", "inputs"} & {*columns}:
         raise refuse(
             path,
@@ -125,8 +114,39 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
         for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1)
     )
-    parameters = tuple(sizes.items())
-    return network_of(path, rows_of, what, _unread(header, columns), parameters=parameters)
+    remarks, parameters = _remarks(header, columns, lines), tuple(sizes.items())
+    return network_of(path, rows_of, what, remarks, parameters=parameters)
+
+
+def _check_one_number_each(
+    path: Path, header: Sequence[str], plain: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Refuse two columns for one number, and letters that stand for another beside a kernel.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    header : sequence of str
+        Titles of the columns.
+    plain : sequence of str
+        The same in small letters and digits.
+    columns : sequence of str
+        The meaning of each column.
+    """
+    for place, own in enumerate(columns):
+        if own and own not in _WORDS and own in columns[:place]:
+            both = f"{quoted(header[columns.index(own)])} and {quoted(header[place])}"
+            raise refuse(path, f"has columns {both} for one number; allowed: one of them")
+    for letter, half, allowed in (
+        ("s", "window_0", "stride, or kh and kw"),
+        ("p", "places_1", "padding, or oh and ow"),
+    ):
+        if {"window", _COLUMNS[letter]} <= {*columns} and letter in plain and half not in columns:
+            kernel, own = header[columns.index("window")], header[plain.index(letter)]
+            raise refuse(
+                path, f"has a column {quoted(own)} beside {quoted(kernel)}; allowed: {allowed}"
+            )
 
 
 def _valued(
@@ -158,11 +178,35 @@ def _valued(
         yield line, own
 
 
-def _unread(header: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    """The line on columns that are not known, if there are any."""
-    names = [quoted(name) for name, own in zip(header, columns, strict=True) if name and not own]
+def _remarks(
+    header: Sequence[str], columns: Sequence[str], rows: Sequence[tuple[int, list[str]]]
+) -> Iterator[str]:
+    """Lines on columns, and on kinds of layers, that are not known, if there are any.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles of the columns.
+    columns : sequence of str
+        The meaning of each column, as far as it has one.
+    rows : sequence of tuple of int and list of str
+        The rows, with their lines.
+    """
+    names = [quoted(name) for name, own in zip(header, columns, strict=False) if name and not own]
     if names:
         yield f"not read: column{'s' * (len(names) > 1)} {', '.join(names)}"
+    kinds = dict.fromkeys(_kind(cells, columns) for _, cells in rows)
+    unknown = [quoted(kind) for kind in kinds if kind and not kind_of(kind).known]
+    if unknown:
+        listed = ", ".join(unknown[:8]) + ", …" * (len(unknown) > 8)
+        yield f"taken for plain layers: kind{'s' * (len(unknown) > 1)} {listed}"
+
+
+def _kind(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """The words that say what a row is, of all columns that do."""
+    return " ".join(
+        cell for own, cell in zip(columns, cells, strict=False) if own == "kind" and cell
+    )
 
 
 def _topology(
@@ -189,16 +233,21 @@ def _topology(
     """
     columns = ["name", *_TOPOLOGY[: len(plain) - 1]]
     for name in plain[len(columns) :]:
-        columns.append("stride_1" if "stride" in name else "batch" if "batch" in name else "")
+        own = "stride_1" if "stride" in name else "batch" if "batch" in name else ""
+        columns.append("kind" if _COLUMNS.get(name) == "kind" else own)
     if "stride_1" in columns:
         columns[7] = "stride_0"
     header = [*header, *_TOPOLOGY[len(header) - 1 :]]
     columns += _TOPOLOGY[len(columns) - 1 :]
-    rows, partial = [], 0
+    rows: list[LayerRow | LeftOut] = []
+    partial = 0
     for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1):
-        where, name = f"{path} row {line}", cells[0] or f"layer{number}"
-        numbers = _numbers(where, cells, columns, header)
-        if _DEPTHWISE in name and "inputs" in numbers:
+        row = _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
+        rows.append(row)
+        if isinstance(row, LeftOut):
+            continue
+        numbers = dict(row.numbers)
+        if _DEPTHWISE in row.name and "inputs" in numbers and "groups" not in numbers:
             numbers["groups"] = numbers["inputs"]
             numbers["outputs"] = numbers["inputs"] * numbers.get("outputs", 1)
         partial += any(
@@ -206,8 +255,8 @@ def _topology(
             % numbers.get(f"stride_{d}", 1)
             for d in "01"
         )
-        rows.append(LayerRow(where, name, numbers))
-    remarks = [*_unread(header, columns)]
+        rows[-1] = replace(row, numbers=numbers)
+    remarks = [*_remarks(header, columns, lines)]
     if partial:
         remarks.append(
             f"{partial} of {len(rows)} layers have a rest that no window covers; version 2 of "
@@ -221,18 +270,24 @@ def _row(
     where: str, cells: Sequence[str], columns: Sequence[str], header: Sequence[str], name: str
 ) -> LayerRow | LeftOut:
     """A row of a table, by its kind where it states one."""
-    words = {own: cell for own, cell in zip(columns, cells, strict=False) if own in _WORDS}
-    name, stated = words.get("name") or name, words.get("kind", "")
-    kind = re.sub(r"[^a-z0-9]", "", stated.lower())
-    each, turned = (any(word in kind for word in some) for some in (_EACH, _TURNED))
-    if any(word in kind for word in _FEW) and not any(word in kind for word in _MULTIPLY):
+    for own, cell in zip(columns, cells, strict=False):
+        name = cell if own == "name" and cell else name
+    stated = _kind(cells, columns)
+    kind = kind_of(stated)
+    if kind.few:
         return LeftOut(where, name, stated)
     numbers = _numbers(where, cells, columns, header)
-    if each and "inputs" in numbers:
-        channels = numbers["inputs"]
-        outputs = numbers.get("outputs", 1)
+    if kind.each and "inputs" in numbers:
+        channels, outputs = numbers["inputs"], numbers.get("outputs", 1)
+        if (groups := numbers.get("groups", channels)) != channels:
+            title = header[columns.index("groups")]
+            raise refuse(
+                where,
+                f"{title} is {groups} where the kind is {quoted(stated)}; allowed: {channels}, as "
+                "channels are",
+            )
         numbers |= {"groups": channels, "outputs": channels if outputs == 1 else outputs}
-    return LayerRow(where, name, numbers, turned and "inputs" in numbers)
+    return LayerRow(where, name, numbers, kind.turned and "inputs" in numbers)
 
 
 def _numbers(
@@ -240,23 +295,25 @@ def _numbers(
 ) -> dict[str, int]:
     """The numbers of a row; an empty cell says nothing."""
     numbers: dict[str, int] = {}
+    titles: dict[str, str] = {}
     for cell, column, title in zip(cells, columns, header, strict=False):
-        if column in _PAIRS and (pair := _PAIR.fullmatch(cell)):
-            both = {f"{column}_{d}": int(pair[1 + d]) for d in (0, 1)}
-            if column not in _PADDING and 0 in both.values():
-                raise refuse(where, f"{title} is {quoted(cell)}; allowed: positive integers")
-            numbers |= both
-        elif column and column not in _WORDS and cell:
-            match = re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", cell)
-            if match is None or (int(match[1]) < 1 and column not in _PADDING):
-                letter = f", or its size: -s {cell}=8" if _LETTER.fullmatch(cell) else ""
+        if not column or column in _WORDS or not cell:
+            continue
+        pair = _PAIR.fullmatch(cell) if column in _PAIRS else None
+        match = pair or re.fullmatch(r"([0-9]{1,9})(?:\.0*)?", cell)
+        values = [int(each) for each in match.groups()] if match else [0]
+        if match is None or (0 in values and column not in _PADDING):
+            letter = f", or its size: -s {cell}=8" if _LETTER.fullmatch(cell) else ""
+            one = "positive integers" if pair else f"a positive integer{letter}"
+            raise refuse(where, f"{title} is {quoted(cell)}; allowed: {one}")
+        names = [f"{column}_{d}" for d in (0, 1)] if column in _PAIRS else [column]
+        for name, value in zip(names, values * len(names), strict=False):
+            if numbers.setdefault(name, value) != value:
                 raise refuse(
-                    where, f"{title} is {quoted(cell)}; allowed: a positive integer{letter}"
+                    where,
+                    f"{title} is {quoted(cell)}; allowed: {numbers[name]}, as {titles[name]} says",
                 )
-            numbers[column] = int(match[1])
-    for name in _PAIRS:
-        if (value := numbers.pop(name, None)) is not None:
-            numbers = {f"{name}_0": value, f"{name}_1": value} | numbers
+            titles.setdefault(name, title)
     for d in "01":
         if f"window_{d}" not in numbers and "inputs" in numbers:
             numbers[f"window_{d}"] = numbers.get("window_0", 1)

@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from ithaca.files.errors import InputError
+from ithaca.plugins.onnx.workloads.backwards import fill
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import OmissionKind
 from tests.command_line import ithaca, succeed
@@ -497,3 +498,32 @@ def test_maps_of_several_sizes_before_strides_stay_unknown(tmp_path):
     _, *left_out = unknown.omissions(OmissionKind.UNSUPPORTED)
     assert [each.operator for each in left_out] == ["Conv", "Conv"]
     assert all("is unknown" in each.reason for each in left_out)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("operator", "weights", "attributes", "returned"),
+    [
+        ("Add", (5,), {}, (4, 5)),  # of one or of five columns
+        ("Gemm", (4, 3), {}, (4, 5)),
+        ("Gemm", (5, 4), {"transB": 1.0}, (4, 5)),
+        ("Conv", (6, 4, 3, 3), {}, (1, 5, 7, 7)),
+        ("Conv", (5, 4, 3, 3), {"group": 2}, (1, 5, 7, 7)),
+        ("Conv", (5, 4, 3, 3), {"group": "two"}, (1, 5, 7, 7)),
+    ],
+)
+def test_shapes_that_do_not_follow_stay_unknown(operator, weights, attributes, returned):
+    """Weights that disagree with an output, or have several elements, fix no input."""
+    node = helper.make_node(operator, ["x", "w"], ["y"], **attributes)
+    shapes = {"w": weights, "y": returned}
+    fill([node], shapes, {"x": 1})
+    assert "x" not in shapes
+
+
+@pytest.mark.ci
+def test_any_number_but_zero_turns_a_factor_around():
+    node = helper.make_node("Gemm", ["x", "w"], ["y"], transB=5)
+    halved = helper.make_node("Div", ["z", "two"], ["x"])
+    shapes = {"w": (5, 3), "two": (1,), "y": (4, 5)}
+    fill([halved, node], shapes, {"x": 1, "z": 1})
+    assert shapes["x"] == shapes["z"] == (4, 3)

@@ -118,6 +118,47 @@ def test_kinds_of_rows_count(tmp_path):
     assert (pool.operator, pool.kind, pool.sources) == ("MaxPool", OmissionKind.ELEMENTWISE, ("p",))
 
 
+def test_kinds_are_whole_words(tmp_path):
+    """Normal convolutions do not normalise; kinds that nobody knows count, and are named."""
+    kinds = ["normal", "Loading", "int8", "ConvBNReLU", "GroupNorm", "LRN", "ReLU6", "input"]
+    rows = (f"{kind},{kind},8,8,9,9,3,3" for kind in (*kinds, "DWSConv", "PW"))
+    read = network(tmp_path, "\n".join(["name,type,C,K,H,W,R,S", *rows]) + "\n")
+    each = windows(9, 3, 1) ** 2 * 9 * 8
+    assert read.operations == 5 * 8 * each + each
+    assert [omission.operator for omission in read.unsupported] == kinds[4:]
+    assert read.remarks[1].endswith("taken for plain layers: kinds 'normal', 'Loading', 'int8'")
+
+
+@pytest.mark.ci
+def test_two_columns_of_words_are_words(tmp_path):
+    """The last name counts, and all words of kinds; numbers may be stated twice alike."""
+    header = "Layer,Name,Type,Op,C,K,H,W,kernel,R,S,groups"
+    (layer,) = network(tmp_path, f"{header}\n1,a,int8,depthwise,8,8,9,9,3x3,3,3,8\n").layers
+    assert (layer.name, layer.operations) == ("a", windows(9, 3, 1) ** 2 * 9 * 8)
+
+
+@pytest.mark.ci
+def test_a_topology_may_have_kinds(tmp_path):
+    header = f"{TOPOLOGY.splitlines()[0]} Type,"
+    rows = ("a, 9, 9, 3, 3, 8, 8, 1, conv,", "b, 9, 9, 3, 3, 8, 8, 1, dw,")
+    read = network(tmp_path, "\n".join([header, *rows, "p, 9, 9, 3, 3, 8, 8, 1, MaxPool,"]))
+    each = windows(9, 3, 1) ** 2 * 9 * 8
+    assert counts(read) == {"a": 8 * each, "b": each}
+    assert [omission.operator for omission in read.unsupported] == ["MaxPool"]
+
+
+@pytest.mark.ci
+def test_comments_have_no_further_cells(tmp_path):
+    """A layer, or a header, may begin as a comment does."""
+    rows = ("# none,,", "#1,4,8,9,9,3,3", '"# b",4,8,9,9,3,3')
+    read = network(tmp_path, "\n".join(["#", "# Name,C,K,H,W,R,S", *rows]) + "\n")
+    (layer,) = read.layers
+    assert (layer.sources, layer.count) == (("#1", "# b"), 2)
+    note = "# of a, b and c, by hand"
+    (layer,) = network(tmp_path, f"{note}\nC;K;H;W;R;S\n{note}\n4;8;9;9;3;3\n").layers
+    assert layer.count == 1
+
+
 def test_layers_of_maestro_of_other_types_are_listed(tmp_path):
     text = MAESTRO.replace("Network", "Layer l { Type: LSTM Dimensions { Z: 4 } } Network", 1)
     read = network(tmp_path, text, "net.m")
@@ -170,7 +211,11 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
         ("a.csv", "name,C,K,R,S\na,4,8,3,3\n", "map_0 is missing"),
         ("a.csv", "C,K,P,Q,R,S,Cin\n", "columns 'C' and 'Cin' for one number; allowed: one of"),
         ("a.csv", "C,K,P,Q,R,S,stride\n4,8,7,7,3,3,0x1\n", "stride is '0x1'; allowed: positive"),
-        ("a.csv", "name,type,C,K,P,Q\na,Pool,4,8,7,7\n", "no row can be a layer: it has no"),
+        (
+            "a.csv",
+            "name,type,C,K,P,Q\na,Pool,4,8,7,7\n",
+            "each is of a few operations per element, as Pool",
+        ),
         ("a.m", "Constant T 4;", "has no Layer"),
         ("a.m", "Layer a { Type: FC Dimensions { K: 4 } }", "line 1: Type is 'FC'; allowed: CONV"),
         ("a.m", "Layer a { Type: CONV Dimensions { Z: 4 } }", "dimension 'Z' is unknown"),
@@ -184,6 +229,26 @@ def test_what_is_no_table_of_layers_is_refused(tmp_path, name, text, told):
         network(tmp_path, text, name)
     assert told in str(error.value)
     assert str(tmp_path / name) in str(error.value)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("C,K,H,W,kernel,R,S\n4,8,7,7,3x3,5,5\n", "R is '5'; allowed: 3, as kernel says"),
+        ("C,K,H,W,R,S,kernel\n4,8,7,7,5,5,3\n", "kernel is '3'; allowed: 5, as R says"),
+        ("cin,cout,h,w,kernel,s\n4,8,7,7,3,2\n", "'s' beside 'kernel'; allowed: stride"),
+        ("cin,cout,h,w,kernel,p\n4,8,7,7,3,1\n", "'p' beside 'kernel'; allowed: padding"),
+        (
+            "type,C,K,H,W,R,S,g\ndw,4,4,7,7,3,3,1\n",
+            "g is 1 where the kind is 'dw'; allowed: 4",
+        ),
+    ],
+)
+def test_numbers_that_columns_state_differently_are_refused(tmp_path, text, told):
+    with pytest.raises(InputError) as error:
+        network(tmp_path, text)
+    assert told in str(error.value)
 
 
 def test_letters_of_a_template_have_sizes(tmp_path):
@@ -264,6 +329,7 @@ def test_equations_that_state_no_layer_are_refused(tmp_path, old, new, told):
     assert told in str(error.value)
 
 
+@pytest.mark.ci
 def test_equations_may_stand_where_loop_nests_or_networks_do(tmp_path):
     """A list of layers is a network to `whatif` and `pareto`, too."""
     (tmp_path / "layers.yaml").write_text(EQUATIONS)
