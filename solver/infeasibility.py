@@ -32,7 +32,7 @@ MOST, EMPTY_WITHIN = 100_000, 5.0
 BOXES, FEW = 50_000, 5_000
 
 #: Configurations of a space of which the least value of a refuted quotient is looked for by search.
-SMALL = 10**5
+SMALL = 10**6
 
 #: Configurations, about, from which on nothing is searched under quotients: that would take long.
 LARGE = 10**7
