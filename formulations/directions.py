@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
@@ -33,14 +33,21 @@ def to_minimise(text: str, known: Mapping[str, Metric]) -> str:
     known : mapping of str to Metric
         Metrics by name.
     """
-    most = {name for name, metric in known.items() if metric.most}
-    if not most & set(re.findall(r"[\w.]+", text)) or text.strip().startswith("sum("):
-        return text
-    expression = parse_expression(text, where="--objective", allowed=None)
-    symbols = expression.symbols
-    if len(symbols) == 1 and text.strip() not in most:
-        return text
-    moves = trends(expression, dict.fromkeys(symbols, POSITIVE))
-    if any(moves.get(Symbol(name), 0) != (1 if name in most else -1) for name in symbols):
+    expression = maximised(text, known)
+    if expression is None or (len(expression.symbols) == 1 and text.strip() not in known):
         return text
     return f"-{text.strip()}" if isinstance(expression, Symbol) else f"-({text.strip()})"
+
+
+def maximised(text: str, known: Mapping[str, Metric]) -> Expression | None:
+    """The expression of a text that grows with all of which more is better, and falls with all
+    else; None of others."""
+    most = {name for name, metric in known.items() if metric.most}
+    if not most & set(re.findall(r"[\w.]+", text)) or text.strip().startswith("sum("):
+        return None
+    expression = parse_expression(text, where="--objective", allowed=None)
+    symbols = expression.symbols
+    moves = trends(expression, dict.fromkeys(symbols, POSITIVE))
+    if any(moves.get(Symbol(name), 0) != (1 if name in most else -1) for name in symbols):
+        return None
+    return expression

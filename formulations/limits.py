@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
 from ithaca.files.numbers import DECIMAL, SCALES, json_number
 from ithaca.files.words import several, split_values
+from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import to_minimise
+from ithaca.formulations.directions import maximised
 from ithaca.formulations.platform import Bound, Share
 
 #: Powers of ten, or of 1,024, by their prefix.
@@ -61,7 +62,10 @@ def example(unit: str) -> str:
 
 
 def parse_limits(
-    words: Mapping[str, object] | Sequence[str], metrics: Mapping[str, Metric] | None = None
+    words: Mapping[str, object] | Sequence[str],
+    metrics: Mapping[str, Metric] | None = None,
+    *,
+    requirements: bool = True,
 ) -> dict[str, Bound]:
     """Limits from words such as ``dsp=8601,bram18k=3763`` or ``latency*dsp<=1e9``, several times,
     or by name.
@@ -70,6 +74,7 @@ def parse_limits(
     better the sign says which limit it is: ``throughput>=5`` is a requirement, and ``=`` is
     refused, but of what is scarce, such as PEs. A bound may be a share of the platform's resource
     (``bram18k=50%``), or ``none``; of ``metrics`` it may have a unit (``power=3W``).
+    Without ``requirements`` there is no ``--require`` for lower limits of other metrics.
     """
 
     def read(name: str, value: object) -> Bound:
@@ -80,26 +85,31 @@ def parse_limits(
             if value not in (None, "none") and goes_both_ways(str(name), metrics or {}):
                 raise _both_ways(str(name), value)
         return {str(name): read(str(name), value) for name, value in words.items()}
-    limits: dict[str, Bound] = {}
+    limits, seen = dict[str, Bound](), set[tuple[str, bool]]()
     for part in (part for text in several(words) for part in split_values(text)):
         name, sign, value = _sides(part)
-        if name in limits:
-            raise InputError(f"--limit: {quoted(name)} is given twice")
         if sign == "=" and value != "none" and goes_both_ways(name, metrics or {}):
             raise _both_ways(name, value)
-        if sign == ">=":
-            if not more_is_better(name, metrics or {}):
+        own = name
+        if lower := sign == ">=":
+            if metrics and "." not in name:
+                parse_expression(name, where="--limit", allowed=metrics)
+            if not _better_the_more(name, metrics or {}):
+                instead = f", and --require '{name} >= {value}'" if requirements else ""
                 raise InputError(
                     f"--limit is {quoted(part)}; allowed: upper limits only, METRIC=VALUE or "
-                    f"METRIC<=VALUE, and --require '{name} >= {value}'"
+                    f"METRIC<=VALUE{instead}"
                 )
-            bound = read(name, value)
+        bound = read(name, value)
+        if lower:
             if not isinstance(bound, Fraction):
                 raise InputError(f"--limit is {quoted(part)}; allowed: numbers behind >=")
             text = str(json_number(bound))
-            limits[f"{name} >= {text if Fraction(text) == bound else bound}"] = Fraction(0)
-        else:
-            limits[name] = read(name, value)
+            own = f"{name} >= {text if Fraction(text) == bound else bound}"
+        if (name, lower) in seen:
+            raise InputError(f"--limit: {quoted(name)} is given twice")
+        seen.add((name, lower))
+        limits[own] = Fraction(0) if lower else bound
     return limits
 
 
@@ -108,7 +118,8 @@ def _sides(part: str) -> tuple[str, str, str]:
     match = re.fullmatch(r"([^=<>]*)(<=|>=|=)([^=<>]*)", part)
     if match is None and re.search("[<>]|==", part):
         raise InputError(
-            f"--limit is {quoted(part)}; allowed: upper limits only, METRIC=VALUE or METRIC<=VALUE"
+            f"--limit is {quoted(part)}; allowed: METRIC=VALUE, METRIC<=VALUE, or "
+            "METRIC>=VALUE where more is better"
         )
     name, sign, value = (word.strip() for word in match.groups()) if match else ("", "", "")
     if not name or not value:
@@ -118,20 +129,14 @@ def _sides(part: str) -> tuple[str, str, str]:
     return name, sign, value
 
 
-def more_is_better(name: str, metrics: Mapping[str, Metric]) -> bool:
-    """Whether an objective of this name is maximised, so that a limit on it may be a lower one.
-
-    Parameters
-    ----------
-    name : str
-        A metric, or an expression over metrics.
-    metrics : mapping of str to Metric
-        Metrics by name.
-    """
+def _better_the_more(name: str, metrics: Mapping[str, Metric]) -> Collection[str]:
+    """The names in a metric or expression of which more is better, so that a limit on it may be a
+    lower one; none of others."""
     try:
-        return to_minimise(name, metrics) != name
+        expression = maximised(name, metrics)
     except InputError:
-        return False
+        return ()
+    return () if expression is None else expression.symbols
 
 
 def goes_both_ways(name: str, metrics: Mapping[str, Metric]) -> bool:
@@ -145,8 +150,8 @@ def goes_both_ways(name: str, metrics: Mapping[str, Metric]) -> bool:
     metrics : mapping of str to Metric
         Metrics by name.
     """
-    scarce = name in metrics and metrics[name].scarce
-    return not scarce and more_is_better(name, metrics)
+    names = _better_the_more(name, metrics)
+    return not all(each in metrics and metrics[each].scarce for each in names)
 
 
 def _both_ways(name: str, value: object) -> InputError:

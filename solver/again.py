@@ -39,7 +39,7 @@ def provers(problem: Problem, recorded: str = "", *, known: bool = False) -> tup
     own = recorded.split("+")
     first = (Method.ENUMERATION,) if known and Method.ENUMERATION not in own else ()
     others = [name for name in PROVERS if name not in own] or [Method.EXACT]
-    return *first, *others, last
+    return tuple(dict.fromkeys((*first, *others, last)))
 
 
 def by_whichever(

@@ -124,7 +124,9 @@ def quantity_ranges(problem: Problem) -> Mapping[str, tuple[float, float]] | Non
         own = narrow(problem)
         if own is None:
             return None
-        ranges |= own
+        for name, (low, high) in own.items():
+            before = ranges.get(name, (low, high))
+            ranges[name] = max(low, before[0]), min(high, before[1])
     return ranges
 
 

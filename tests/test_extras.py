@@ -7,6 +7,7 @@ from shlex import split
 
 import pytest
 
+from ithaca.exports.charts.files import check_plot
 from ithaca.files.errors import InputError
 from ithaca.files.extras import extra_of, lacking
 
@@ -83,6 +84,7 @@ RUNS = {
     "grid result.json --around 1": "data",
     "solve mm -s i=8,j=6,k=8 --dataflow i,j -o result.nc": "data",
     "whatif mm -s j=6,k=8 --vary i=4,8 --dataflow i --plot study.png": "charts",
+    "whatif mm -s j=6,k=8 --vary i=4,8 --dataflow i --plot study.html": "charts",
     "network net.onnx": "onnx",
     "refine result.json --samples 50 --plot course.svg": "charts",
     "simulate result.json": "simulate",
@@ -114,6 +116,16 @@ def test_the_core_needs_no_extra_and_names_the_one_that_is_missing(tmp_path):
             assert printed == "", line  # refused before anything is computed
         else:
             assert status == 0, (line, said)
+
+
+def test_pages_of_charts_need_their_script_alone(tmp_path, monkeypatch):
+    """As an earlier chart kept it."""
+    monkeypatch.setattr("ithaca.files.extras.installed", lambda *modules: False)
+    monkeypatch.setattr("ithaca.exports.charts.files.script", lambda: "")
+    check_plot(tmp_path / "p.html")
+    for ending in ("png", "svg", "pdf"):
+        with pytest.raises(InputError, match="this needs the package vl-convert-python"):
+            check_plot(tmp_path / f"p.{ending}")
 
 
 def test_missing_modules_name_the_extra_that_brings_them():

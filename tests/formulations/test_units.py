@@ -7,10 +7,12 @@ import pytest
 
 import ithaca
 from ithaca.files.errors import InputError
+from ithaca.formulations.design import Metric
 from ithaca.formulations.limits import amount, parse_limits
 from ithaca.formulations.systolic.metrics import METRICS
 from tests.command_line import refused, succeed
 
+PES = Metric("pes", "PEs", "that work", most=True, scarce=True)
 SMALL = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--divisors-only")
 
 
@@ -125,7 +127,8 @@ def test_areas_of_platforms_are_in_square_millimetres(words, line, tmp_path):
 
 
 def test_limits_on_what_is_better_the_more_there_is_say_which_way():
-    for words in ("throughput=5", {"throughput": 5}, "throughput/dsp=5"):
+    scaled = "2*throughput=5"
+    for words in ("throughput=5", {"throughput": 5}, "throughput/dsp=5", scaled):
         with pytest.raises(InputError, match=r"more of it is better; allowed: '\S+>=5' .*<=5'"):
             parse_limits(words, METRICS)
     assert parse_limits("throughput<=5", METRICS) == {"throughput": 5}
@@ -136,3 +139,29 @@ def test_limits_on_what_is_better_the_more_there_is_say_which_way():
     assert parse_limits({"throughput": None}, METRICS) == {"throughput": None}
     with pytest.raises(InputError, match=r"upper limits only.*--require 'dsp >= 3'"):
         parse_limits("dsp>=3", METRICS)
+
+
+def test_lower_and_upper_limits_of_one_metric_are_two():
+    both = {"throughput": 2, "throughput >= 0.1": 0}
+    assert parse_limits("throughput<=2,throughput>=0.1", METRICS) == both
+    assert parse_limits("throughput>=0.1,throughput<=2", METRICS) == both
+    assert parse_limits("2*throughput>=3", METRICS) == {"2*throughput >= 3": 0}
+    for twice in ("throughput<=2,throughput<=3", "throughput>=2,throughput>=1"):
+        with pytest.raises(InputError, match="'throughput' is given twice"):
+            parse_limits(twice, METRICS)
+
+
+def test_refused_limits_say_what_the_command_has():
+    with pytest.raises(InputError, match=r"unknown name 'throughptu'.*mean throughput\?"):
+        parse_limits("throughptu>=1", METRICS)
+    with pytest.raises(InputError, match=r"allowed: .*METRIC>=VALUE where more is better"):
+        parse_limits("throughput>5", METRICS)
+    with pytest.raises(InputError, match=r"METRIC<=VALUE$"):
+        parse_limits("dsp>=3", METRICS, requirements=False)
+
+
+def test_of_what_is_scarce_a_limit_is_an_upper_one():
+    for words in ("pes=8", "2*pes=8", "1e1*pes=8"):
+        assert [*parse_limits(words, {"pes": PES}).values()] == [8]
+    with pytest.raises(InputError, match="more of it is better"):
+        parse_limits("pes/latency=8", {"pes": PES, "latency": METRICS["latency"]})

@@ -47,6 +47,16 @@ def test_ranges_with_plugins_are_within_those_without(request):
     assert any(high < 0.9 * wide[name][1] for name, (_, high) in narrow.items())
 
 
+def test_ranges_of_several_plugins_are_those_of_all(monkeypatch):
+    problem = mm_problem((24, 20, 16), dsp="40")
+    name, span = next(iter(problem.intervals.items()))
+    ranges = {"one": lambda _: {name: (2.0, 9.0)}, "two": lambda _: {name: (1.0, 7.0)}}
+    monkeypatch.setattr("ithaca.solver.combination.RANGES", ranges)
+    assert span.low <= 2
+    assert span.high >= 7
+    assert quantity_ranges(problem)[name] == (2.0, 7.0)
+
+
 @pytest.mark.usefixtures("alone")
 def test_without_plugins_exact_search_is_alone_and_proves_the_same():
     problem = mm_problem((12, 10, 8), dsp="40")

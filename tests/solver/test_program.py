@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -107,6 +108,14 @@ def test_copies_of_sources_have_arrays_of_their_own():
     for own in (program.gather(copied, nodes), program.gather(copied, nodes)):
         np.testing.assert_array_equal(own, before)
     np.testing.assert_array_equal(program.gather(sources, nodes), [[0.0, 0.0]])
+
+
+@pytest.mark.usefixtures("numpy_alone")
+def test_what_is_no_number_warns_nobody():
+    program, nodes = Program([A - B]), np.zeros((2, 1), np.int64)
+    with warnings.catch_warnings(action="error"):
+        (own,) = program.gather([(0, np.array([np.inf])), (1, np.array([np.inf]))], nodes)
+    assert np.isnan(own).all()
 
 
 @pytest.mark.usefixtures("running")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import Architecture
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping as Laid
 from ithaca.plugins.hierarchies.formulations.mapping import Slot, slots
 from ithaca.plugins.hierarchies.formulations.mapping_design import MappingDesign
-from ithaca.plugins.hierarchies.formulations.statistics_files import drawing
+from ithaca.plugins.hierarchies.formulations.statistics_files import ENERGIES, drawing, statistics
 
 #: The line of a level in a mapping that Timeloop prints, and that of a loop.
 _LEVEL = re.compile(r"([A-Za-z_][\w.-]*) \[(.*)\]")
@@ -106,10 +106,23 @@ def printed_row(path: Path, max_bytes: int, architecture: Architecture) -> dict[
             for name in spread:
                 cells.setdefault(f"S:{level}{name[2 + len(node) :]}", []).extend(cells.pop(name))
     stated = {name[2:] for name in cells if name.startswith("K:")}
-    if (lost := sorted(known - stated)) and stated <= known:
+    keeping = {name for name in stated if cells[f"K:{name}"]}
+    lost = sorted(known - stated - _idle(text, keeping, known))
+    if lost and stated <= known:
         names = ", ".join(level.name for level in architecture.levels)
         raise refuse(path, f"has no {', '.join(lost)}; allowed: a mapping onto all of {names}")
+    if stated < known:
+        for name in known - stated:
+            cells |= {f"K:{name}": [], f"T:{name}.factors": []}
+            cells[f"T:{name}.permutation_innermost_first"] = []
     return {name: " ".join(words) for name, words in cells.items()}
+
+
+def _idle(text: str, keeping: Set[str], known: Set[str]) -> Set[str]:
+    """The levels of which statistics have no energy, where they have those of all levels that keep
+    something: the tool leaves out those that no word passes."""
+    spent = {field for part, field in statistics(text) if part == ENERGIES}
+    return known - spent if keeping <= spent else set()
 
 
 def directives_row(path: Path, architecture: Architecture) -> dict[str, str]:

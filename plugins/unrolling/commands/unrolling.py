@@ -395,7 +395,7 @@ def _problem(
     """The problem: with a file's resources as limits, unless others are stated."""
     minimised = read_objective(objective, "--objective", pipeline.vocabulary)
     bounds: dict[str, Fraction] = {}
-    for name, bound in (parse_limits(limit, pipeline.vocabulary) if limit else {}).items():
+    for name, bound in parse_limits(limit or (), pipeline.vocabulary, requirements=False).items():
         read_limited(name, "--limit", pipeline.vocabulary)
         if not isinstance(bound, Fraction):
             raise InputError(f"--limit: {quoted(name)} is no number; allowed: a number")

@@ -222,11 +222,20 @@ def test_until_2021_every_access_cost_as_much_as_the_dearest_action(folder):
     assert "first fills of outputs and every access at a level's dearest price counted" in line
 
 
-def test_statistics_have_the_mapping_that_they_are_of(tmp_path):
+#: The loops of the buffer, and none of them.
+LOOPS = ("{target: buffer, type: temporal, factors: M2 C1 P3 R3", "M1 C1 P2 R1", "M2 C2 P1 R1")
+NO_LOOPS = ("{target: buffer, type: temporal, factors: M1 C1 P1 R1", "M4 C2 P6 R3", "M1 C1 P1 R1")
+
+
+@pytest.mark.parametrize("loops", [LOOPS, NO_LOOPS])
+def test_statistics_have_the_mapping_that_they_are_of(loops, tmp_path):
     """The mapping that the tool draws, and the one that stands level by level in its statistics:
-    one level keeps nothing, but has loops."""
+    one level keeps nothing, and has loops or none."""
     machine = ARCHITECTURE.replace("keep: [Inputs]", "keep: [], bypass: [Weights, Inputs, Outputs]")
     mapped = re.sub(r"keep: \[Inputs, Outputs\], bypass: \[Weights\]", "keep: []", MAPPED)
+    for before, after in zip(LOOPS, loops, strict=True):
+        assert before in mapped
+        mapped = mapped.replace(before, after)
     texts = {"p.yaml": PROBLEM, "a.yaml": machine, "m.yaml": mapped}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
@@ -248,6 +257,34 @@ def test_statistics_have_the_mapping_that_they_are_of(tmp_path):
     (tmp_path / "cut.txt").write_text(text.replace("for R in", "for every R in"))
     with pytest.raises(InputError, match=r"line [0-9]+: 'for every R in.*' is no loop"):
         load_points(tmp_path / "cut.txt", read, nest)
+    begin, end = text.index("Level 2"), text.index("Level 3")
+    (tmp_path / "cut.txt").write_text(text[:begin] + text[end:])
+    with pytest.raises(InputError, match="has no buffer; allowed: a mapping onto all of DRAM"):
+        load_points(tmp_path / "cut.txt", read, nest)
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_tool_leaves_out_levels_that_no_word_passes():
+    """As their energies show: what has some was cut."""
+    keeps = "keep: [], bypass: [Weights, Inputs, Outputs]"
+    Path("arch.yaml").write_text(ARCHITECTURE.replace("keep: [Inputs]", keeps))
+    mapped = re.sub(r"keep: \[Inputs, Outputs\], bypass: \[Weights\]", "keep: []", MAPPED)
+    for before, after in zip(LOOPS, NO_LOOPS, strict=True):
+        mapped = mapped.replace(before, after)
+    Path("m.yaml").write_text(mapped)
+    nest, machine = read_problem(Path("p.yaml")), read_architecture(".")
+    (point,) = load_points(Path("m.yaml"), machine, nest)
+    figures = evaluate_points([point])[0]["metrics"]
+    metrics = {name: Fraction(figures[name]) for name in point.design.vocabulary}
+    own = mapper_files(MappedNest(nest, point.design.architecture, point.mapping, metrics))
+    text, cut = own["timeloop-mapper.stats.txt"], Path("cut.txt")
+    first, second, third = (text.index(f"Level {n}") for n in (1, 2, 3))
+    cut.write_text(text[:second] + text[third:])
+    (again,) = load_points(cut, machine, nest)
+    assert evaluate_points([again])[0]["metrics"] == figures
+    cut.write_text(text[:first] + text[second:])
+    with pytest.raises(InputError, match="has no registers; allowed: a mapping onto all of DRAM"):
+        load_points(cut, machine, nest)
 
 
 @pytest.mark.parametrize(

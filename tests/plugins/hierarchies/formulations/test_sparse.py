@@ -12,6 +12,8 @@ import yaml
 from ithaca.files.errors import InputError
 from ithaca.plugins.hierarchies.formulations.architecture_files import architecture_of
 from ithaca.plugins.hierarchies.formulations.points import evaluate_points, load_points
+from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
+from ithaca.plugins.hierarchies.formulations.timeloop import FirstFillsModel, TimeloopModel
 from ithaca.workloads.densities import Density, none_of
 from ithaca.workloads.problem_files import problem_nest
 from tests.command_line import refused, succeed
@@ -111,6 +113,34 @@ def test_what_never_meets_a_zero_costs_what_dense_tensors_cost(tmp_path):
     del case["arch"]["sparse_optimizations"]
     dense = evaluated(case, tmp_path)["metrics"]
     assert {name: sparse[name] for name in dense} == pytest.approx(dense)
+
+
+@pytest.mark.parametrize(
+    ("order", "first", "later"), [("K M N", 2 * 32, 0), ("N K M", 4 * 32, 2 * 32)]
+)
+def test_outputs_of_sparse_products_take_first_fills_in_older_versions(
+    order, first, later, tmp_path
+):
+    """Two tiles of 4 x 8 words, each brought once, or twice where K is around N."""
+    case = next(case for case in cases() if "figures" in case)
+    case["arch"]["sparse_optimizations"] = {
+        "targets": [{"name": "MAC", "compute_optimization": [{"type": "gating"}]}]
+    }
+    memory, *others = case["map"]["mapping"]
+    assert memory["factors"] == "M=1 N=2 K=2"
+    others = [entry for entry in others if entry["type"] == "temporal"]
+    kept = [
+        {"target": "Buffer", "type": "bypass", "keep": ["A", "B", "Z"]},
+        {"target": "Spad", "type": "bypass", "keep": ["B"], "bypass": ["A", "Z"]},
+    ]
+    path = tmp_path / "map.yaml"
+    path.write_text(json.dumps({"mapping": [memory | {"permutation": order}, *others, *kept]}))
+    machine = architecture_of(case["arch"], None, "own", "own")
+    (point,) = load_points(path, machine, problem_nest(case["problem"]["problem"], "problem"))
+    models = [
+        SparseModel(point.design, point.mapping, kind) for kind in (FirstFillsModel, TimeloopModel)
+    ]
+    assert [model.fills(1, "Z") for model in models] == [first, later]
 
 
 def test_hypergeometric_densities_are_those_of_all_draws():
