@@ -233,6 +233,7 @@ def test_what_commands_write_is_what_the_schemas_say(tmp_path):
         assert complaints(kind, document), line
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "change"),
     [

@@ -216,6 +216,7 @@ def test_what_one_search_proved_is_proven_again_without_others(recorded, last):
     assert provers(problem(), recorded)[-1] is last
 
 
+@pytest.mark.ci
 def test_without_other_engines_a_proof_is_made_once(monkeypatch):
     monkeypatch.setattr("ithaca.solver.again.PROVERS", ("exact",))
     assert provers(problem(), "exact") == ("exact",)

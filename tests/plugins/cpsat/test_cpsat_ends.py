@@ -80,6 +80,7 @@ def test_an_interruption_is_heard():
     assert solution.value == OPTIMUM_1024
 
 
+@pytest.mark.ci
 def test_an_exception_ends_the_search():
     def report(progress):
         raise KeyboardInterrupt
