@@ -112,7 +112,7 @@ class _Known:
         enough = proven or large or (quick and met)
         if not enough:
             if options.time_limit is None and (high or not staged):
-                options = replace(options, boxes=FEW if high and quotients else boxes)
+                options = replace(options, boxes=FEW if quick else boxes)
             options = replace(options, gap=1.0) if quick else options
             start = None if drawn is None else drawn[0]
             solution = self._solve(problem if quick else target, options, start)

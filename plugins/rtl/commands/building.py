@@ -326,7 +326,7 @@ def _stated(folder: Path) -> dict[str, HardwareDocument]:
             f"{folder}: no such folder; allowed: one that ithaca export --to rtl wrote"
         )
     where = folder / "expected.json"
-    if not (folder / "bench.sv").is_file():
+    if not ((folder / "bench.sv").is_file() or where.is_file()):
         raise InputError(
             f"{folder}: no exported hardware; allowed: what ithaca export --to rtl wrote"
         )

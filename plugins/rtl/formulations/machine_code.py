@@ -20,7 +20,6 @@ import numpy as np
 from ithaca.files.caches import cache_folder, keep_bytes, recalled_bytes
 from ithaca.files.extras import check_installed
 from ithaca.formulations.algebra.array_types import Integers
-from ithaca.solver.tables.machine_code import address, this_processor
 
 if TYPE_CHECKING:
     from llvmlite import binding
@@ -135,7 +134,8 @@ def _flat(arguments: Sequence[Argument]) -> Iterator[int]:
             assert argument.flags.c_contiguous
             assert argument.dtype == np.int64
             assert argument.ndim == dimensions
-            yield from (0, 0, argument.size, argument.itemsize, address(argument))
+            place = argument.__array_interface__["data"][0]
+            yield from (0, 0, argument.size, argument.itemsize, place)
             yield from (*argument.shape, *argument.strides)
         else:
             assert not dimensions
@@ -144,15 +144,28 @@ def _flat(arguments: Sequence[Argument]) -> Iterator[int]:
 
 def _object_code(name: str, module: binding.ModuleRef) -> bytes:
     """A name and a module's object code, as they are kept."""
-    code: bytes = this_processor(3).emit_object(module)
+    code: bytes = _target().emit_object(module)
     return name.encode() + b"\n" + code
+
+
+def _target() -> binding.TargetMachine:
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(),
+        features=binding.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=True,
+    )
 
 
 def _loaded(name: str, machine_code: bytes) -> Kernel:
     """A function of kept machine code."""
     from llvmlite import binding
 
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), this_processor(3))
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), _target())
     engine.add_object_file(binding.ObjectFileRef.from_data(machine_code))
     engine.finalize_object()
     kind = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_int64] * (2 + sum(1 for _ in _types())))
