@@ -202,7 +202,9 @@ def test_shortfalls_are_checked(tmp_path):
 def test_limits_said_to_help_alone_do(limits, kept, tmp_path):
     result = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", limit=limits)
     falls = [fall for each in result.designs for fall in each.shortfalls]
-    assert {fall.metric for fall in falls if fall.others_kept} == kept
+    # of a limit without a smallest value it is open whether raising it alone would do
+    known = [fall for fall in falls if fall.smallest is not None]
+    assert {fall.metric for fall in known if fall.others_kept} == kept
     assert kept or {fall.metric for fall in falls} == {*limits}
     result.save(tmp_path / "r.json")
     assert ithaca.verify(tmp_path / "r.json", time_limit=SECONDS).confirmed
