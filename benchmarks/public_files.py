@@ -254,7 +254,7 @@ def runs(folder: Path) -> None:
 
 
 def _outcome(stats: Path, root: Path) -> str:
-    """What the comparison of a run comes to, with the inputs of which the fewest figures differ:
+    """Outcome of the comparison of a run, with the inputs of which the fewest figures differ:
     those first whose machine is the run's."""
     drawn = stats.with_name(stats.name.replace(".stats.txt", ".map.txt"))
     theirs = read_statistics(stats)

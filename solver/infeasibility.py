@@ -60,8 +60,8 @@ def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]
 
 
 class _Known:
-    """What is known of which limits of a problem can be met together: by floors and by a sample
-    without a search, and by the searches so far."""
+    """Sets of limits of a problem that are known to be met together, or not: by floors and by a
+    sample without a search, and by the searches so far."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem

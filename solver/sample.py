@@ -87,7 +87,7 @@ class Sample:
 
     @cached_property
     def _numbers(self) -> tuple[dict[Limit, Any], Any] | None:
-        """What is taken up of limits, and which configurations are legal; None where floats do not
+        """Shares of limits in use, and a mask of legal configurations; None where floats do not
         tell."""
         problem, columns = self._problem, self._columns
         assert columns is not None

@@ -182,7 +182,7 @@ class Families:
         return some & (self._bounded(within) | ~_certain(within))
 
     def open_rows(self, part: Part) -> Part:
-        """Those of some rows that may be of a configuration of at most the value."""
+        """Rows, out of some, that a configuration of at most the value may have."""
         rows, values = part
         left = self._bounded((values, values))
         return _only(rows, left), picked(values, left)

@@ -132,8 +132,8 @@ def binding(statements: Sequence[str]) -> str:
 
 
 def _at_the_best(best: str, statements: Sequence[str]) -> list[str]:
-    """What binds at the best point, and what limits are worth there, of what is stated of every
-    point by its place."""
+    """The binding limit and the worth of limits at the best point, out of the statements on every
+    point."""
     bounds = [s.partition(": ")[2] for s in statements if s.startswith("Bound by: ")]
     worths = [s for s in statements if s.startswith("Worth of limits: ")]
     chosen = []

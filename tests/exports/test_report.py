@@ -368,8 +368,8 @@ def test_what_binds_is_said_at_once(written):
 @pytest.mark.ci
 def test_pages_of_points_show_the_ends_of_their_values(tmp_path, words, labels):
     command, *options = words.split()
-    asked = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", *options)
-    succeed(command, *asked, "-o", "s.json", cwd=tmp_path)
+    words = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", *options)
+    succeed(command, *words, "-o", "s.json", cwd=tmp_path)
     succeed("report", "s.json", "-o", "s.html", cwd=tmp_path)
     answer = load(tmp_path / "s.json")
     if command == "pareto":

@@ -33,7 +33,7 @@ _FEW = _names(
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a table says of a row, as far as its words are known."""
+    """Kind of a row by the words that a table has for it."""
 
     words: frozenset[str]
     """The words, and pairs of neighbours as one word."""

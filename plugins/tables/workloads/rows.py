@@ -63,7 +63,7 @@ class LeftOut:
     name: str
     """Its name."""
     operator: str = "layer"
-    """What it is, as the table says."""
+    """The kind of the row, in the words of the table."""
     reason: str = ""
     """Why its arithmetic is left out; empty of a few operations per element."""
 

@@ -67,9 +67,9 @@ def test_a_problem_that_kills_its_worker_fails_alone(cluster, jobs, answers, mon
 
     monkeypatch.setattr(cluster_module, "work", deadly)
     cluster.scheduler.allowed_failures = 1
-    found = run_problems(jobs[:6], RunOptions(scheduler=cluster.scheduler_address))
-    assert found[1] == Failure(victim.place, "its process was killed each time; out of memory?")
-    assert values([found[0], *found[2:]]) == [answers[0], *answers[2:6]]
+    results = run_problems(jobs[:6], RunOptions(scheduler=cluster.scheduler_address))
+    assert results[1] == Failure(victim.place, "its process was killed each time; out of memory?")
+    assert values([results[0], *results[2:]]) == [answers[0], *answers[2:6]]
 
 
 def test_a_stop_reaches_a_search_on_a_worker(cluster, tmp_path):

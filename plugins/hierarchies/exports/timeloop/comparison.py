@@ -44,7 +44,7 @@ class Manner:
 
     @property
     def words(self) -> str:
-        """What is counted otherwise than by the edition; empty of the edition's own counts."""
+        """The name of counts that differ from the edition's; empty for its own."""
         own = {
             FirstFillsModel: "first fills of outputs",
             LinkedLanesModel: "words of neighbouring multipliers",
