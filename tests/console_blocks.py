@@ -160,7 +160,7 @@ def plain(text):
     columns of seconds."""
     text = "\n".join(_without_seconds(text))  # before rows that begin with blanks pass for folds
     text = re.sub(rf"\n *{FOLD}(?=\S)", " ", text)
-    text = re.sub(r"[\d,]+ (boxes|arrays|plans), [\d.]+ s\b", r"\1", text)
+    text = re.sub(r"[\d,]+ (box|arrays?|plans?)(?:es)?, [\d.]+ s\b", r"\1", text)
     text = re.sub(
         r"[\d,]+ box(?:es)? of accelerators, .*; [\d.]+ s\b", "boxes of accelerators", text
     )
