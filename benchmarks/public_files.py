@@ -158,7 +158,7 @@ def read_network(path: Path) -> None:
         try:
             find_network(str(path), letters)
         except InputError as error:
-            letter = re.search(r"or its size: -s (\w+)=8$", str(error))
+            letter = re.search(r"size: -s (\S+)=8\b", str(error))
             if letter is None or letter[1] in letters:
                 raise
             letters[letter[1]] = 8

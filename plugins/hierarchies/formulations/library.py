@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import meant, quoted, refuse
@@ -32,9 +33,7 @@ def find_architecture(text: str) -> Architecture:
     Raises `InputError` if there is none.
     """
     if text in architecture_names():
-        return architecture_of(
-            parse_yaml(packaged_text(_DATA, text), text, TAGS, MAX_DEPTH), None, text, text
-        )
+        return _packaged(text)
     if (
         not is_there(text)
         and not text.lower().endswith((".yaml", ".yml", ".json"))
@@ -46,6 +45,14 @@ def find_architecture(text: str) -> Architecture:
             f"{meant(text, architecture_names())}"
         )
     return read_architecture(text)
+
+
+@cache
+def _packaged(name: str) -> Architecture:
+    """The library's architecture of a name."""
+    return architecture_of(
+        parse_yaml(packaged_text(_DATA, name), name, TAGS, MAX_DEPTH), None, name, name
+    )
 
 
 def namesake(architecture: Architecture) -> Architecture | None:

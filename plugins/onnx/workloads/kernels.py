@@ -97,7 +97,7 @@ def _multiplies(body: GraphProto) -> bool:
     """Whether a body has arithmetic that an array could do."""
     for node in body.node:
         inner = [*bodies(node)]
-        kind = omission(node.domain, node.op_type)[0]
+        kind = omission(*key(node))[0]
         if any(map(_multiplies, inner)) or (not inner and kind is OmissionKind.UNSUPPORTED):
             return True
     return False

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
+from ithaca.plugins.onnx.workloads.operators import QUANTISERS, ROUNDING
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -15,8 +16,12 @@ Extents = Callable[[str], tuple[int, ...]]
 
 
 def key(node: NodeProto) -> tuple[str, str]:
-    """Domain and operator of a node, the domain of ONNX's own operators empty."""
-    return "" if node.domain == "ai.onnx" else node.domain, node.op_type
+    """Domain and operator of a node, the domain of ONNX's own operators empty.
+
+    Early versions of Brevitas state no domain of what rounds: it is theirs.
+    """
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    return domain or QUANTISERS[0] * (node.op_type in ROUNDING), node.op_type
 
 
 def has(node: NodeProto, place: int) -> bool:

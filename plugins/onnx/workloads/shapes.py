@@ -74,7 +74,9 @@ class Model:
             )
         for extent in shape:
             if isinstance(extent, str) and extent in self.symbols:
-                raise InputError(f"a dimension of tensor '{tensor}' is '{extent}'; give it a size")
+                raise InputError(
+                    f"a dimension of tensor '{tensor}' is '{extent}'; give it a size: -s {extent}=8"
+                )
             if not isinstance(extent, int):
                 raise InputError(
                     f"a dimension of tensor '{tensor}' is unknown; run ONNX shape "

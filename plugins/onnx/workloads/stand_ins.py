@@ -25,6 +25,7 @@ _STAND_INS = {
     (MICROSOFT, "QLinearConv"): ("QLinearConv", tuple(range(9))),
     (MICROSOFT, "QLinearAdd"): ("Add", (0, 3)),
     (MICROSOFT, "QLinearMul"): ("Mul", (0, 3)),
+    (MICROSOFT, "EmbedLayerNormalization"): ("Gather", (2, 0)),
     (MICROSOFT, "MultiHeadAttention"): ("Identity", (0,)),
     (MICROSOFT, "GroupQueryAttention"): ("Identity", (0,)),
 }
@@ -51,6 +52,9 @@ def _in_place_of(node: NodeProto, graph: GraphProto) -> Iterator[NodeProto]:
     if packed_heads(node) is not None:
         yield from _packed_attention(node, graph)
         return
+    if (domain, operator) == (MICROSOFT, "Attention") and has(node, 1):
+        yield from _third_of_product(node)
+        return
     stand_in, places = _STAND_INS.get((domain, operator), ("", ()))
     if keeps_shape(domain, operator):
         stand_in, places = "Identity", (0,)
@@ -64,6 +68,19 @@ def _in_place_of(node: NodeProto, graph: GraphProto) -> Iterator[NodeProto]:
         node.input.extend(inputs)
         node.domain, node.op_type = "", stand_in
     yield node
+
+
+def _third_of_product(node: NodeProto) -> Iterator[NodeProto]:
+    """Values of attention whose weights make queries, keys and values at once, alike in width."""
+    from onnx import helper
+
+    if attribute(node, "qkv_hidden_sizes", []):
+        yield node
+        return
+    every = f"{node.output[0]} with keys and queries"
+    yield helper.make_node("MatMul", [*node.input[:2]], [every])
+    parts = [node.output[0], f"{every} 1", f"{every} 2"]
+    yield helper.make_node("Split", [every], parts, axis=2, num_outputs=3)
 
 
 def _packed_product(node: NodeProto, graph: GraphProto) -> Iterator[NodeProto]:

@@ -68,7 +68,7 @@ _INTEGER_TYPE = re.compile(r"U?INT([1-9][0-9]?)")
 def remarks(graph: GraphProto) -> Iterator[str]:
     """Remarks on the bits that quantisers of QONNX and Brevitas round to, where there are any."""
     bits = _Formats(graph).bits
-    quantisers = (n for n in graph.node if n.output and n.domain in QUANTISERS)
+    quantisers = (n for n in graph.node if n.output and key(n)[0] in QUANTISERS)
     rounded = (bits[node.output[0]] for node in quantisers if node.op_type in BITS)
     widths = Counter(map(_words, rounded))
     if widths.keys() - {UNSTATED}:

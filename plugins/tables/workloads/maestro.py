@@ -142,7 +142,8 @@ class _Reader:
 
     def _entries(self, where: str, known: Mapping[str, str]) -> dict[str, int]:
         """Numbers by the names of dimensions, each an integer or a constant."""
-        self.next("{")
+        if self.next("{", ":") == ":":  # as XRBench writes them
+            self.next("{")
         read: dict[str, int] = {}
         while (name := self.next()) != "}":
             if name in ",;:":

@@ -72,6 +72,16 @@ class LeftOut:
         return ()
 
 
+#: Words for numbers that must be there.
+_WORDS = {
+    "map": "the input's size",
+    "window": "the window",
+    "rows": "the number of rows (M)",
+    "columns": "the number of columns (N)",
+    "inner": "the length of the sum (K)",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LayerRow:
     """A layer as a table states it: a matrix product, or a convolution of two dimensions."""
@@ -114,7 +124,10 @@ class LayerRow:
     def _number(self, name: str, default: int | None = None) -> int:
         value = self.numbers.get(name, default)
         if value is None:
-            raise refuse(self.where, f"{name} is missing; allowed: a positive integer")
+            what, _, along = name.partition("_")
+            side = f" along {('rows', 'columns')[int(along)]}" if along else ""
+            missing = f"{_WORDS.get(what, name)}{side} is missing"
+            raise refuse(self.where, f"{missing}; allowed: a positive integer")
         return value
 
     def _axis(self, d: str) -> Axis:

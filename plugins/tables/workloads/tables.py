@@ -58,6 +58,9 @@ _COLUMNS: Mapping[str, str] = {
 #: Columns of products of an M × K and a K × N matrix.
 _PRODUCT = {"m": "rows", "n": "columns", "k": "inner"}
 
+#: Kinds of layers by the numbers that GAMMA's tables have in their last column, T.
+_GAMMA = {"0": "FC", "1": "CONV", "2": "DSCONV", "3": "GEMM"}
+
 #: Columns that may state two numbers, along rows and columns, and their cells.
 _PAIRS = ("window", "map", "places", "stride", "dilation", "padding")
 _PAIR = re.compile(r"[(\[]?([0-9]{1,9}) *[x×*,; ] *([0-9]{1,9})[)\]]?", re.IGNORECASE)
@@ -79,6 +82,7 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     """
     (_, header), *lines = [*table_rows(path)] or [(0, [])]
     sizes = sizes or {}
+    header, lines = _worded(header, lines)
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]
     if states_extents(path):
         chosen_parameters(path, {}, sizes)
@@ -114,8 +118,28 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
         for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1)
     )
-    remarks, parameters = _remarks(header, columns, lines), tuple(sizes.items())
+    remarks, parameters = [*_remarks(header, columns, lines)], tuple(sizes.items())
+    if _is_dense(columns):
+        remarks.append("taken for dense layers: no column says the sizes of maps or windows")
     return network_of(path, rows_of, what, remarks, parameters=parameters)
+
+
+def _is_dense(columns: Sequence[str]) -> bool:
+    """Whether the layers of such columns have channels alone."""
+    return "inputs" in columns and not any(
+        name.startswith(("map", "places", "window")) for name in columns
+    )
+
+
+def _worded(
+    header: list[str], lines: list[tuple[int, list[str]]]
+) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Titles and rows with words for the numbers of kinds, where the last column has GAMMA's."""
+    kinds = {cells[-1] for _, cells in lines if len(cells) == len(header)}
+    if header[-1:] != ["T"] or not kinds <= {*_GAMMA}:
+        return header, lines
+    worded = [(line, [*cells[:-1], _GAMMA.get(cells[-1], cells[-1])]) for line, cells in lines]
+    return [*header[:-1], "type"], worded
 
 
 def _check_one_number_each(
@@ -277,6 +301,8 @@ def _row(
     if kind.few:
         return LeftOut(where, name, stated)
     numbers = _numbers(where, cells, columns, header)
+    if _is_dense(columns):
+        numbers |= {"places_0": 1, "places_1": 1}
     if kind.each and "inputs" in numbers:
         channels, outputs = numbers["inputs"], numbers.get("outputs", 1)
         if (groups := numbers.get("groups", channels)) != channels:

@@ -208,7 +208,7 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
         ("a.csv", "Layer, M, N, K,\nq, 0, 2, 3,\n", "row 2: M is '0'"),
         ("a.csv", "Layer, M, N, K,\n", "it has no rows"),
         ("a.csv", "name,C,K,H,W,R,S\na,4,8,9,9,10,3\n", "window of 10 elements does not fit"),
-        ("a.csv", "name,C,K,R,S\na,4,8,3,3\n", "map_0 is missing"),
+        ("a.csv", "name,C,K,R,S\na,4,8,3,3\n", "the input's size along rows is missing"),
         ("a.csv", "C,K,P,Q,R,S,Cin\n", "columns 'C' and 'Cin' for one number; allowed: one of"),
         ("a.csv", "C,K,P,Q,R,S,stride\n4,8,7,7,3,3,0x1\n", "stride is '0x1'; allowed: positive"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ from ithaca.plugins.hierarchies.exports.timeloop.hierarchy import MappedNest
 from ithaca.plugins.hierarchies.exports.timeloop.mapper import statistics_text
 from ithaca.plugins.hierarchies.formulations.architecture import Level
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.halos import (
+    DirectedModel,
+    RestartedModel,
+    SteppedModel,
+)
 from ithaca.plugins.hierarchies.formulations.mapping import Mapping
 from ithaca.plugins.hierarchies.formulations.points import SpatialPoint, model_of
 from ithaca.plugins.hierarchies.formulations.sparse.model import SparseModel
@@ -32,25 +38,40 @@ from ithaca.plugins.hierarchies.formulations.timeloop import (
 )
 from ithaca.results.view import Block, tabled
 
+#: Names of counts that differ from the edition's, by the models that count so.
+COUNTS: dict[type[TimeloopModel], str] = {
+    FirstFillsModel: "first fills of outputs",
+    LinkedLanesModel: "words of neighbouring multipliers",
+    SteppedModel: "halos by the second trips of loops",
+    RestartedModel: "halos as from 2022 to 2024",
+    DirectedModel: "halos as until 2021",
+}
+
 
 @dataclass(frozen=True)
 class Manner:
     """A way in which versions of the tool count."""
 
-    kind: type[TimeloopModel] = TimeloopModel
-    """The model of its counts."""
+    kinds: tuple[type[TimeloopModel], ...] = ()
+    """The models of its counts that differ from the edition's."""
     dearest: bool = False
     """Whether every access costs as much as a level's dearest action."""
 
+    @cached_property
+    def kind(self) -> type[TimeloopModel]:
+        """The model of its counts."""
+        return type("MannerModel", (*self.kinds, TimeloopModel), {})
+
     @property
     def words(self) -> str:
-        """The name of counts that differ from the edition's; empty for its own."""
-        own = {
-            FirstFillsModel: "first fills of outputs",
-            LinkedLanesModel: "words of neighbouring multipliers",
-        }.get(self.kind, "")
-        prices = "every access at a level's dearest price" * self.dearest
-        return " and ".join(filter(None, (own, prices)))
+        """The names of counts that differ from the edition's; empty for its own."""
+        prices = ["every access at a level's dearest price"] * self.dearest
+        return " and ".join([*(COUNTS[kind] for kind in self.kinds), *prices])
+
+    @property
+    def halos(self) -> str:
+        """The name of the halos' counts; empty for the edition's."""
+        return next((COUNTS[each] for each in self.kinds if issubclass(each, SteppedModel)), "")
 
     def priced(self, design: SpatialDesign) -> SpatialDesign:
         """A design with the prices of this manner."""
@@ -66,12 +87,19 @@ def _dearest(level: Level) -> Level:
     return replace(level, read_energy=price, write_energy=price, update_energy=price)
 
 
-#: Manners that a file may be of: of today, of 2022, unless told not to link lanes, and until 2021.
+#: Manners that a file may be of: of today, of 2022, unless told not to link lanes, and until 2021;
+#: then with halos as versions have them.
 MANNERS = (
     Manner(),
-    Manner(FirstFillsModel),
-    Manner(LinkedLanesModel),
-    Manner(FirstFillsModel, dearest=True),
+    Manner((FirstFillsModel,)),
+    Manner((LinkedLanesModel,)),
+    Manner((FirstFillsModel,), dearest=True),
+    Manner((SteppedModel,)),
+    Manner((RestartedModel,)),
+    Manner((RestartedModel, FirstFillsModel)),
+    Manner((RestartedModel, LinkedLanesModel)),
+    Manner((DirectedModel, FirstFillsModel)),
+    Manner((DirectedModel, FirstFillsModel), dearest=True),
 )
 
 #: Rows that are printed of figures that differ; documents have all of them.
@@ -130,8 +158,9 @@ class Comparison:
         return {
             "file": self.file,
             "figures": self.both,
-            "first_fills": self.manner.kind is FirstFillsModel,
-            "neighbours": self.manner.kind is LinkedLanesModel,
+            "first_fills": FirstFillsModel in self.manner.kinds,
+            "neighbours": LinkedLanesModel in self.manner.kinds,
+            "halos": self.manner.halos,
             "dearest_prices": self.manner.dearest,
             "different": [
                 {"part": part, "figure": field, "here": str(own), "file": str(other)}
