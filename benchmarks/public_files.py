@@ -9,7 +9,7 @@ told by what they hold: models of ONNX with products or convolutions (those of F
 their domains), Keras models in archives, HDF5 and JSON, topologies of SCALE-Sim, networks of MAESTRO, workloads of ZigZag and Stream. Nothing
 is fetched.
 
-``python -m benchmarks.public_files --runs FOLDER`` compares every run of Timeloop (``X.stats.txt``,
+``python -m benchmarks.public_files --runs FOLDER [EVERY]`` compares every run, or each EVERYth, of Timeloop (``X.stats.txt``,
 its mapping in ``X.map.txt`` or in itself) with the model, figure by figure, where its input files
 stand beside it or in a folder above. Runs of which only figures of the machine differ are of other
 inputs: those that stand there were changed since.
@@ -242,15 +242,18 @@ def inputs_of(stats: Path, root: Path) -> Iterator[list[Path]]:
     yield from ([*pair, *also, *tables] for *pair, also in islice(sets, TRIED))
 
 
-def runs(folder: Path) -> None:
-    """Compare public runs of Timeloop with the model."""
+def runs(folder: Path, every: int = 1) -> None:
+    """Compare public runs of Timeloop with the model, or each of some: how many are equal,
+    counted in which manner, one off where the tool rounds quotients of doubles, or differ."""
     counts: Counter[str] = Counter()
-    for stats in sorted(folder.rglob("*.stats.txt")):
+    for stats in sorted(folder.rglob("*.stats.txt"))[::every]:
         outcome = _outcome(stats, folder)
-        counts[outcome.partition(":")[0]] += 1
-        if not outcome.startswith("equal"):
+        kind, _, words = outcome.partition(":")
+        manner = re.search(r"figures, (.*) counted as", words)
+        counts[f"{kind} ({manner[1]})" if manner else kind] += 1
+        if kind != "equal":
             print(f"{stats}\n    {outcome}")
-    print(", ".join(f"{number} {what}" for what, number in counts.items()))
+    print("\n".join(f"{number:6} {what}" for what, number in counts.most_common()))
 
 
 def _outcome(stats: Path, root: Path) -> str:
@@ -277,7 +280,9 @@ def _outcome(stats: Path, root: Path) -> str:
         if best is None or len(own.different) < best:
             best = len(own.different)
             changed = [each for each in own.different if _MACHINE.fullmatch(each[1])]
-            kind = "of other inputs" if changed else "differs" if best else "equal"
+            near = all(abs(a.value - b.value) <= max(1, a.step) for _, _, a, b in own.different)
+            kind = "of other inputs" if changed else "one off" if near else "differs"
+            kind = kind if best else "equal"
             first = ", ".join(map(str, (changed or own.different)[0])) if best else ""
             outcome = f"{kind}: {own.summary}{', such as ' * bool(first)}{first}"
         if not own.different:
@@ -354,7 +359,7 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--runs":
-        runs(Path(sys.argv[2]))
+        runs(Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     else:
         main(Path(sys.argv[1]))
         networks(Path(sys.argv[1]))

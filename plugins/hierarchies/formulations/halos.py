@@ -6,9 +6,8 @@ loop steps on from it. The edition's own counts take all trips.
 
 from __future__ import annotations
 
-from functools import cache, reduce
+from functools import cache
 from math import prod
-from operator import mul
 from typing import Any
 
 from ithaca.formulations.remembered import remembered
@@ -84,17 +83,19 @@ class SteppedModel(TimeloopModel):
         return taken(0, (), None)[0]
 
     def _step(self, sides: list[int], move: Move, before: Any) -> tuple[int, Any]:
-        words = reduce(mul, sides, 1)
+        """Words of one more place, and what the next move is compared with."""
+        words = prod(sides)
         if not move:  # the first place of all
             return words, None
-        moved = [rank for rank, by in enumerate(move) if by]
-        overlaps = len(moved) == 1 and abs(move[moved[0]]) < sides[moved[0]]
+        moved = [(abs(by), side) for by, side in zip(move, sides, strict=True) if by]
+        overlaps = len(moved) == 1 and moved[0][0] < moved[0][1]
         kept, before = self.keeps_words(move, before, overlaps)
-        if not kept or (moved and not overlaps):
-            return words, before
-        return prod(abs(by) if by else side for side, by in zip(sides, move, strict=True)) * bool(
-            moved
-        ), before
+        if kept and not moved:
+            return 0, before
+        if kept and overlaps:
+            by, side = moved[0]
+            return words // side * by, before
+        return words, before
 
 
 class RestartedModel(SteppedModel):
@@ -103,6 +104,7 @@ class RestartedModel(SteppedModel):
 
     @staticmethod
     def keeps_words(move: Move, before: Any, overlaps: bool) -> tuple[bool, Any]:
+        """Whether words are kept: standing still is a step, too."""
         return (True, move) if before in (None, move) else (False, None)
 
 
@@ -112,6 +114,7 @@ class DirectedModel(SteppedModel):
 
     @staticmethod
     def keeps_words(move: Move, before: Any, overlaps: bool) -> tuple[bool, Any]:
+        """Whether words are kept: any step that overlaps in the direction of the last one."""
         towards = tuple((by > 0) - (by < 0) for by in move) if overlaps else None
         if before is None or not any(move) or before == towards:
             return True, towards

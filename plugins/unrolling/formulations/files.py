@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ithaca.files.documents import load_document
 from ithaca.files.messages import refuse
+from ithaca.files.reading import read_text
+from ithaca.files.yaml_documents import parse_yaml
 from ithaca.plugins.unrolling.formulations.finn import finn_folding, is_finn
 from ithaca.plugins.unrolling.formulations.folding import Folding
 from ithaca.plugins.unrolling.formulations.hls4ml import hls4ml_folding, is_hls4ml
@@ -16,10 +19,16 @@ from ithaca.plugins.unrolling.formulations.layers import WeightLayer
 #: Largest file of a folding (bytes).
 MAX_BYTES = 1 << 20
 
+_TAGGED = re.compile(r"^(KerasModel: *)!\w+ +", re.MULTILINE)
+
 
 def configuration_document(path: Path) -> dict[str, Any]:
     """The document of a folding's file. Raises `InputError` if it holds no mapping."""
-    document = load_document(path, MAX_BYTES)
+    if path.suffix.lower() == ".json":
+        document = load_document(path, MAX_BYTES)
+    else:  # hls4ml marks the name of the model with a tag
+        text = _TAGGED.sub(r"\1", read_text(path, MAX_BYTES))
+        document = parse_yaml(text, path)
     if not isinstance(document, dict):
         raise refuse(path, "is no mapping; allowed: a folding of FINN, a configuration of hls4ml")
     return document
@@ -38,5 +47,5 @@ def read_folding(path: Path, layers: Sequence[WeightLayer]) -> Folding:
     raise refuse(
         path,
         "is no folding; allowed: nodes of FINN with PE and SIMD (.json), or a configuration of "
-        "hls4ml with ReuseFactor (.yml)",
+        "hls4ml with ReuseFactor in Model or LayerName (.yml)",
     )

@@ -38,7 +38,9 @@ MODELS = ("OnnxModel", "KerasJson", "KerasH5", "KerasModel", "PytorchModel", "Te
 def is_hls4ml(document: Mapping[str, Any]) -> bool:
     """Whether a document is a configuration of hls4ml."""
     stated = _stated(document)
-    model = stated.get("Model")
+    model, layers = stated.get("Model"), stated.get("LayerName")
+    if model is None and isinstance(layers, dict):
+        return any(isinstance(own, dict) and "ReuseFactor" in own for own in layers.values())
     return isinstance(model, dict) and (
         "HLSConfig" in document or bool({"ReuseFactor", "Precision", "Strategy"} & model.keys())
     )
@@ -108,7 +110,7 @@ def hls4ml_folding(
         )
     unrolled, freedoms, remarks = [], [], []
     for layer, name in zip(layers, names, strict=True):
-        own = {**stated["Model"], **by_name.get(name, {})}
+        own = {**stated.get("Model", {"ReuseFactor": None}), **by_name.get(name, {})}
         each, freedom, remark = _layer(own, path, layer)
         unrolled.append(each)
         freedoms.append(freedom)
@@ -184,7 +186,10 @@ def _layer(own: Mapping[str, Any], path: Path, layer: WeightLayer) -> tuple[Unro
     freedom = STRATEGIES.get(strategy.lower())
     if freedom is None:
         raise refuse(where, f"Strategy is {quoted(strategy)}; allowed: Latency, Resource, Unrolled")
-    factor = positive(own.get("ReuseFactor", 1), where, "ReuseFactor")
+    stated = own.get("ReuseFactor", 1)
+    if stated is None:
+        raise refuse(where, "has no ReuseFactor; allowed: one of its own, or in Model for all")
+    factor = positive(stated, where, "ReuseFactor")
     if freedom is Freedom.ANY:
         taken = min(factor, layer.weights)
     else:

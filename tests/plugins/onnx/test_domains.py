@@ -72,6 +72,30 @@ def test_models_without_operator_sets_are_tolerated_with_a_remark(tmp_path):
     assert f"ithaca: {path} {remark}" in done.stderr.replace("\n      ", " ")
 
 
+@pytest.mark.ci
+def test_rounding_without_a_domain_is_of_early_brevitas(tmp_path):
+    graph = Graph(image=[1, 4, 8, 8])
+    rounded = graph.add("Quant", "image"), graph.add("Quant", graph.weight(2, 4, 3, 3))
+    graph.add("Conv", *rounded)
+    assert graph.network(tmp_path).operations == 6 * 6 * 2 * 4 * 9
+
+
+@pytest.mark.ci
+def test_attention_of_onnx_runtime_passes_shapes_on(tmp_path):
+    """As onnxruntime-genai's GPT-2: embedding, attention with weights of all three, a product."""
+    microsoft = {"domain": "com.microsoft"}
+    graph = Graph(words=["batch", "tokens"])
+    table, weights = graph.weight(100, 32), graph.weight(32, 96)
+    embedded = graph.add("EmbedLayerNormalization", "words", "", table, table, **microsoft)
+    values = graph.add("Attention", embedded, weights, num_heads=4, **microsoft)
+    graph.add("MatMul", values, graph.weight(32, 5))
+    sizes = {"tokens": 8}
+    parts = {"projection": 8 * 32 * 96, "scores": 8 * 8 * 32, "values": 8 * 8 * 32}
+    assert graph.network(tmp_path, sizes).operations == sum(parts.values()) + 8 * 32 * 5
+    with pytest.raises(InputError, match="'tokens'; give it a size: -s tokens=8"):
+        graph.network(tmp_path)
+
+
 @pytest.mark.parametrize("domain", ["qonnx.custom_op.general", "onnx.brevitas", "com.example"])
 def test_operators_of_domains_that_are_not_imported(tmp_path, domain):
     """Rounding keeps shapes, so what it feeds is a layer; of the unknown the stated shape does."""

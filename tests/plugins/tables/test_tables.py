@@ -270,6 +270,20 @@ def test_a_row_that_is_no_layer_is_listed_with_the_reason(tmp_path):
     assert read.share.uncounted
 
 
+@pytest.mark.ci
+def test_tables_of_gamma(tmp_path):
+    """The last column has kinds by number: 2 is depthwise, 0 dense, without sizes of maps."""
+    rows = "K,C,Y,X,R,S,T\n16,3,10,10,3,3,1\n1,16,8,8,3,3,2\n"
+    (first, each) = network(tmp_path, rows).layers
+    assert (first.operations, each.operations) == (16 * 3 * 64 * 9, 16 * 36 * 9)
+    assert "c" in each.nest.output.tensor or len(each.nest.loops) < len(first.nest.loops)
+    dense = network(tmp_path, "O,I,0,0,0,0,T\n8,4,1,1,1,1,0\n")
+    assert dense.operations == 32
+    assert dense.remarks[-1].endswith("dense layers: no column says the sizes of maps or windows")
+    other = network(tmp_path, "M,N,K,T\n2,3,4,5\n")
+    assert other.remarks[-1].endswith("not read: column 'T'")
+
+
 def test_the_command_says_what_it_takes_a_file_for(tmp_path):
     (tmp_path / "t.csv").write_text(PRODUCTS)
     words = ("network", tmp_path / "t.csv", "--dataflow", "i,j", "--divisors-only")

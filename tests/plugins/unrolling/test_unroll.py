@@ -268,6 +268,22 @@ def test_a_configuration_of_hls4ml(tmp_path, whole):
     assert entries["fc1"]["Strategy"] == "Latency"
 
 
+@pytest.mark.ci
+def test_a_configuration_as_hls4ml_writes_it(tmp_path):
+    """The model's name has a tag; layers may state all reuse factors, and must without `Model`."""
+    network, path, best = dense(tmp_path), tmp_path / "config.yml", tmp_path / "best.yml"
+    own = {"conv": {"ReuseFactor": 9, "Strategy": "Resource"}, "fc1": {"ReuseFactor": 7}}
+    path.write_text(
+        f"KerasModel: !keras_model 'a/model.h5'\n{yaml.safe_dump({'HLSConfig': {'LayerName': own}})}"
+    )
+    done = succeed("unroll", network, "--folding", path, "--json", "-o", best)
+    assert [each["reuse"] for each in json.loads(done.stdout)["file"]["layers"]] == [9, 7]
+    assert yaml.safe_load(best.read_text())["KerasModel"] == "a/model.h5"
+    path.write_text(yaml.safe_dump({"LayerName": {"conv": own["conv"]}}))
+    line = refused("unroll", network, "--folding", path)
+    assert "layer fc1: has no ReuseFactor; allowed: one of its own, or in Model" in line
+
+
 @pytest.mark.parametrize(
     ("inner", "complaint"),
     [
