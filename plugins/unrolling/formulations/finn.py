@@ -115,10 +115,16 @@ def _nodes(document: Mapping[str, Any], path: Path, layers: Sequence[WeightLayer
         if isinstance(node, dict) and (_is(PRODUCTS, name) or _is(FILTERS, name))
     ]
     if len(nodes) != len(layers):
+        others = [
+            quoted(name)
+            for name, node in document.items()
+            if isinstance(node, dict) and {"PE", "SIMD"} <= node.keys() and name not in nodes
+        ]
+        unknown = f", and {', '.join(others)} of no known kind" if others else ""
         raise refuse(
             path,
-            f"has {len(nodes)} nodes with weights (MVAU, VVAU); allowed: {len(layers)}, one for "
-            f"each layer: {', '.join(layer.name for layer in layers)}",
+            f"has {len(nodes)} nodes with weights (MVAU, VVAU){unknown}; allowed: {len(layers)}, "
+            f"one for each layer: {', '.join(layer.name for layer in layers)}",
         )
     for node, layer in zip(nodes, layers, strict=True):
         if _is(FILTERS, node) is not layer.channelwise:

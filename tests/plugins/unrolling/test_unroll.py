@@ -181,6 +181,7 @@ def test_nodes_of_finn_by_kind_default_and_name(tmp_path):
     ("nodes", "complaint"),
     [
         ({"MVAU_0": {"PE": 1}}, "has 1 nodes with weights (MVAU, VVAU); allowed: 2"),
+        ({"MVA_0": {"PE": 1, "SIMD": 1}}, "(MVAU, VVAU), and 'MVA_0' of no known kind; allowed"),
         ({"MVAU_0": {"PE": 1}, "VVAU_0": {"PE": 1}}, "'MVAU_0' stands where layer dw does"),
         ({"VVAU_0": {"PE": 3}, "MVAU_0": {}}, "PE is 3; allowed: a divisor of 4, the outputs"),
         ({"VVAU_0": {"PE": 2, "SIMD": 3}, "MVAU_0": {}}, "SIMD is 3 with PE 2; allowed: 1"),
