@@ -84,9 +84,13 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     omissions = tuple(_omission(*kind, nodes) for kind, nodes in omitted.items())
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
+        why = _summary(omissions)
+        if "fit into" in why and model.parameters and not sizes:  # what is taken for a batch
+            name = escaped(model.parameters[0][0])
+            why += f", with {name} 1 unless it has a size: -s {name}=8"
         raise refuse(
             path,
-            f"no node can become a layer: {_summary(omissions)}; allowed: "
+            f"no node can become a layer: {why}; allowed: "
             "models with convolutions or matrix products",
         )
     parameters = tuple((escaped(symbol), value) for symbol, value in model.parameters)
