@@ -298,7 +298,7 @@ _MACHINE = re.compile(
 
 
 def _unlike(architecture: Architecture, theirs: Statistics) -> int:
-    """How many levels have another size, or other numbers, than a run's."""
+    """The number of levels that have another size, or other numbers, than a run's."""
     unlike = 0
     for level in architecture.levels:
         for name, own in (("Size", level.words), ("Instances", level.instances)):

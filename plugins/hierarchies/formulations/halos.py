@@ -104,7 +104,7 @@ class RestartedModel(SteppedModel):
 
     @staticmethod
     def keeps_words(move: Move, before: Any, overlaps: bool) -> tuple[bool, Any]:
-        """Whether words are kept: standing still is a step, too."""
+        # standing still is a step, too
         return (True, move) if before in (None, move) else (False, None)
 
 
@@ -114,7 +114,7 @@ class DirectedModel(SteppedModel):
 
     @staticmethod
     def keeps_words(move: Move, before: Any, overlaps: bool) -> tuple[bool, Any]:
-        """Whether words are kept: any step that overlaps in the direction of the last one."""
+        # any step that overlaps, in the direction of the last one
         towards = tuple((by > 0) - (by < 0) for by in move) if overlaps else None
         if before is None or not any(move) or before == towards:
             return True, towards

@@ -204,7 +204,7 @@ def test_older_versions_count_first_fills_of_outputs(folder):
 
 
 def test_until_2021_every_access_cost_as_much_as_the_dearest_action(folder):
-    """Its `topology.cpp` takes the most expensive action of a component for all."""
+    """The tool (`topology.cpp`) takes the most expensive action of a component for all."""
     older = of_2020()
     for level, (price, block) in {"registers": (0.75, 1), "buffer": (12, 4)}.items():
         for part in (part for part in older if part.startswith(f"{level}.")):
@@ -265,7 +265,7 @@ def test_statistics_have_the_mapping_that_they_are_of(loops, tmp_path):
 
 @pytest.mark.usefixtures("folder")
 def test_the_tool_leaves_out_levels_that_no_word_passes():
-    """As their energies show: what has some was cut."""
+    """Energies show it: what has some was cut."""
     keeps = "keep: [], bypass: [Weights, Inputs, Outputs]"
     Path("arch.yaml").write_text(ARCHITECTURE.replace("keep: [Inputs]", keeps))
     mapped = re.sub(r"keep: \[Inputs, Outputs\], bypass: \[Weights\]", "keep: []", MAPPED)

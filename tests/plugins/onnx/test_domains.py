@@ -91,7 +91,7 @@ def test_rounding_without_a_domain_is_of_early_brevitas(tmp_path):
 
 @pytest.mark.ci
 def test_attention_of_onnx_runtime_passes_shapes_on(tmp_path):
-    """As onnxruntime-genai's GPT-2: embedding, attention with weights of all three, a product."""
+    """A GPT-2 of onnxruntime-genai: embedding, attention with weights of all three, a product."""
     microsoft = {"domain": "com.microsoft"}
     graph = Graph(words=["batch", "tokens"])
     table, weights = graph.weight(100, 32), graph.weight(32, 96)
