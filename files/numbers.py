@@ -119,9 +119,10 @@ def engineering(value: Fraction | float | None) -> str:
 
 
 def percent(share: Fraction | float) -> str:
-    """A share in per cent, of small ones two significant digits."""
+    """A share in per cent, of small ones two digits."""
     hundredths = float(share) * 100
-    return f"{hundredths:.1f} %" if hundredths >= 0.95 or not hundredths else f"{hundredths:.2g} %"
+    text = f"{hundredths:.1f}" if hundredths >= 0.95 or not hundredths else f"{hundredths:.2g}"
+    return f"{'< 0.0001' if 'e-' in text else text} %"
 
 
 def counted(count: int, thing: str) -> str:

@@ -45,7 +45,7 @@ def standalone(page, name):
     lines = re.sub(r"(</text>|</rect>|<line[^>]*/>|<polygon[^>]*/>)", r"\1\n", rest)
     return (
         head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"')
-        + f">\n<style>\nsvg {{ font: 12px sans-serif; }}\n{rules}\n</style>\n{lines}\n"
+        + f">\n<style>\nsvg {{ background: #ffffff; color: #17202a; font: 12px sans-serif; }}\n{rules}\n</style>\n{lines}\n"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import ceil, isfinite, log10
 from typing import Any
 
 from ithaca.exports.charts.chart import AxisUnit
@@ -11,6 +11,9 @@ from ithaca.exports.charts.palette import ROLES
 
 #: Sizes of text: names of axes, and all others (pixels).
 TEXT, SMALL = 12, 11.5
+
+#: About as many ticks an axis has.
+TICKS = 5
 
 #: The colours and sizes of axes.
 AXIS_COLOURS: dict[str, Any] = {
@@ -44,7 +47,11 @@ def short(value: str, digits: int = 6) -> str:
 
 
 def axis(
-    label: str, also: AxisUnit | None = None, upright: bool = False, **more: Any
+    label: str,
+    also: AxisUnit | None = None,
+    upright: bool = False,
+    numbers: Iterable[float] = (),
+    **more: Any,
 ) -> dict[str, Any]:
     """An axis of numbers, read in a second unit, too, if there is one.
 
@@ -56,19 +63,28 @@ def axis(
         The second unit: below the numbers, or in brackets behind them.
     upright : bool, optional
         Whether it is the vertical one.
+    numbers : iterable of float, optional
+        What it shows, where it does not begin at 0: near ticks need more digits.
     **more : object
         Further properties of the axis.
     """
     text, title = short("datum.value"), [label]
     if also is not None:
-        other = short(f"(datum.value * {also.factor!r})", 3)
+        other = short(f"(datum.value * {also.factor!r})", _digits(numbers))
         if upright:
             text, title = f"{text} + ' (' + {other} + ')'", [f"{label}; ({also.label})"]
         else:
             text, title = f"[{text}, {other}]", [f"{label}; below: {also.label}"]
-    made = {"title": title, "labelExpr": f"datum.label ? {text} : ''", "tickCount": 5}
+    made = {"title": title, "labelExpr": f"datum.label ? {text} : ''", "tickCount": TICKS}
     # a number at the end that would stand out of the page is left out
     return made | ({} if upright else {"labelBound": 4}) | more
+
+
+def _digits(values: Iterable[float]) -> int:
+    """The digits by which ticks in the second unit differ, at least 3 and at most 6."""
+    known = [value for value in values if isfinite(value)]
+    spread = max(known, default=0.0) - min(known, default=0.0)
+    return min(max(3, ceil(log10(TICKS * max(map(abs, known)) / spread))), 6) if spread else 3
 
 
 def scale(

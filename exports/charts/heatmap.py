@@ -63,6 +63,7 @@ def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatM
         attributes.get("subject", attributes.get("workload")),
         attributes.get("platform"),
     )
+    words = "least" if named == attributes["objective"] else f"{named} of the least"
     subject = ", ".join(filter(None, (work, platform, f"design {attributes['design']}")))
     center = json.loads(
         attributes.get("center_factors", "{}")
@@ -70,7 +71,7 @@ def heat_map(grid: xr.Dataset, x: str, y: str, metric: str = "latency") -> HeatM
     marked = (center[x], center[y]) if center else None
     answer = grid[metric].sel({dim: center[dim] for dim in grid[metric].dims}) if center else None
     return HeatMap(
-        title=f"{subject}: {named} of the least {attributes['objective']} with each pair",
+        title=f"{subject}: {words} {attributes['objective']} with each pair",
         x_label=x,
         y_label=y,
         label=f"{named} ({unit})" if unit else named,

@@ -61,7 +61,7 @@ def line_parts(chart: LineChart) -> tuple[dict[str, Any], tuple[str, ...]]:
         "field": "y",
         "type": "quantitative",
         "scale": scale(heights, chart.log_y, chart.ends and chart.ends[1]),
-        "axis": axis(chart.y_label, chart.y_also, upright=True),
+        "axis": axis(chart.y_label, chart.y_also, upright=True, numbers=heights),
     }
     encoding: dict[str, Any] = {"x": _across(chart), "y": up, **_looks(chart, keys)}
     if not numeric and len(keys) > 1:
@@ -130,13 +130,14 @@ def _across(chart: LineChart) -> dict[str, Any]:
         "scale": scale(numbers, chart.log_x, chart.ends and chart.ends[0], 26 if labels else 12),
     }
     exact = {series.form for series in chart.series} == {"both"} and not chart.steps
-    few: dict[str, Any] = {
-        "values": numbers,
-        "labelOverlap": "greedy",
-        "labelExpr": "format(datum.value, ',')",
-    }
-    plain = exact and len(numbers) <= MOST_TICKS and chart.x_also is None
-    return made | {"axis": axis(chart.x_label, chart.x_also, **(few if plain else {}))}
+    ticks: dict[str, Any] = {}
+    if exact and len(numbers) <= MOST_TICKS and chart.x_also is None:
+        ticks = {
+            "values": numbers,
+            "labelOverlap": "greedy",
+            "labelExpr": "format(datum.value, ',')",
+        }
+    return made | {"axis": axis(chart.x_label, chart.x_also, numbers=numbers, **ticks)}
 
 
 def _looks(chart: LineChart, keys: Sequence[str]) -> dict[str, Any]:

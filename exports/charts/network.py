@@ -117,16 +117,22 @@ def check_comparable(result: NetworkResult, other: NetworkResult) -> None:
 
 
 def compared_name(result: NetworkResult, results: Sequence[NetworkResult]) -> str:
-    """The name of a result among others: its mode, and the parts of its request that differ."""
+    """The name of a result among others: its mode, and what differs of its request and designs."""
 
     def parts(each: NetworkResult) -> tuple[str, ...]:
-        return each.request.place, each.request.label
+        designs = dict.fromkeys(layer.answer.design or "" for layer in each.layers)
+        one = next(iter(designs)) if len(designs) == 1 else ""
+        return each.request.place, each.request.label, one
 
     others = zip(*map(parts, results), strict=True)
     return " ".join(
         [
             result.mode,
-            *(own for own, all_ in zip(parts(result), others, strict=True) if len(set(all_)) > 1),
+            *(
+                own
+                for own, all_ in zip(parts(result), others, strict=True)
+                if own and len(set(all_)) > 1
+            ),
         ]
     )
 

@@ -23,6 +23,9 @@ WIDTH, ACROSS, NARROW = 480, 72, 50
 #: Characters of a line of a title, which is bold.
 HEADING = 57
 
+#: Font of files: texts are as wide where they are read as where they were placed.
+FONT = "Arial, Helvetica, sans-serif"
+
 #: What a part of a chart is made of: layers, with what they share.
 Parts = dict[str, Any]
 
@@ -56,7 +59,7 @@ def specification(chart: Chart, alone: bool = True) -> Parts:
         "autosize": {"type": "pad"} if alone else {"type": "fit-x", "contains": "padding"},
         **_headed(heading, signs),
         **parts,
-        "config": CONFIG,
+        "config": CONFIG | ({"font": FONT} if alone else {}),
     }
 
 

@@ -51,7 +51,8 @@ def network_page(
     request, parameters = result.request, result.network.parameters
     facts = [("network", result.network.name), *((name, str(value)) for name, value in parameters)]
     facts += [("formats", own)] if (own := network_formats(result.network)) else []
-    facts += [*request.terms, ("platform", request.place), ("layers", result.mode)]
+    device = "architecture" if "arch" in request.facts else "platform"
+    facts += [*request.terms, (device, request.place), ("layers", result.mode)]
     facts += [("model edition", request.model), ("minimised", request.objective.text)]
     sections = [
         _layers(result),

@@ -3,7 +3,7 @@
 from vcd.reader import TokenKind, tokenize
 
 #: Pixels of a cycle, of a row, and left of the rows.
-CYCLE, ROW, LEFT = 3, 22, 150
+CYCLE, ROW, LEFT = 1, 22, 128
 
 
 def cycles_high(path, signals):
@@ -44,7 +44,7 @@ def drawn(rows, title):
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
         f"<title>{title}</title>",
-        "<style>text { font: 12px sans-serif; fill: #52514e; } .high { fill: #2a78d6; }"
+        "<style>text { font: 12px Arial, Helvetica, sans-serif; fill: #52514e; } .high { fill: #2a78d6; }"
         " .line { stroke: #c3c2b7; } rect.page { fill: #fcfcfb; }</style>",
         f'<rect class="page" width="{width}" height="{height}"/>',
     ]
