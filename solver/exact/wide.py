@@ -78,17 +78,20 @@ def wide_tables(
 
     floor = problem.floor
     for top in () if floor is None or floor <= 0 else [guess * floor for guess in GUESSES]:
-        known = state.value is not None and state.value <= top
-        rows = levels.tables(least(state.value, top))
+        if state.lower_bound is not None and top <= state.lower_bound:
+            continue
+        rows = levels.tables(top if state.value is None else min(state.value, top))
+        none = rows is None
         if rows is not None:
             rows = [without_dominated(table) for table in rows]
-            none = not known and improve(rows, FEW_BOXES, top)
+            if state.value is None or state.value > top:
+                none = improve(rows, FEW_BOXES, top)
             if state.value is not None and state.value <= top:
                 return rows
-            if sum(table.count for table in rows) > MOST_GUESSED:
-                break
-        if rows is None or none:
-            state.lower_bound = top
+        if none:
+            state.lower_bound = max(top, state.lower_bound or top)
+        if rows is not None and sum(table.count for table in rows) > MOST_GUESSED:
+            break
     if not nearly_proven(state) and levels.proves_lean:
         return None
 
