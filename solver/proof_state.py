@@ -294,7 +294,7 @@ class ProofState:
             checkpoint()
             spent = min(budget.spent, time.process_time() - began)  # others may have had the clock
             late = next(turns) > PATIENT if limit is None else spent > PATIENCE
-            late = late and not exact.nearly_proven(self.problem, self.state.value)
+            late = late and not exact.nearly_proven(self.state)
             if self.others and not self._looked_ahead and late:
                 self._look_ahead(budget.part(EVOLUTION_SHARE), EARLY_STAGES)
                 self._evolve(budget.part(EVOLUTION_SHARE))

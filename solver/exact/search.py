@@ -104,10 +104,10 @@ def value_of(problem: Problem, start: Configuration | None) -> Fraction | None:
     return None
 
 
-def nearly_proven(problem: Problem, value: Fraction | None) -> bool:
-    """Whether a value is so near to what bounds all of a problem that few rows may be better."""
-    floor = problem.floor
-    return value is not None and floor is not None and value <= NEAR * floor
+def nearly_proven(state: SearchState) -> bool:
+    """Whether a value is so near to what bounds all values that few rows may be better."""
+    value, bound = state.value, state.lower_bound
+    return value is not None and bound is not None and value <= NEAR * bound
 
 
 def check_bound(

@@ -11,7 +11,7 @@ from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.freed_memory import keep_freed_memory
 from ithaca.solver.exact.probing import probe
-from ithaca.solver.exact.search import Search, SearchState, nearly_proven
+from ithaca.solver.exact.search import NEAR, Search, SearchState, nearly_proven
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import bound_model
@@ -23,8 +23,9 @@ from ithaca.solver.tables.tree import build_tree
 FEW_BOXES, MOST_BOXES = 1 << 18, 1 << 21
 
 #: How many times what bounds every value an optimum is guessed to be at most: where it is, rows of
-#: worse configurations are not even looked at.
-GUESSES = (Fraction(129, 128), Fraction(17, 16))
+#: worse configurations are not even looked at. Rows, of all axes, beyond which none is guessed.
+GUESSES = (Fraction(129, 128), Fraction(17, 16), NEAR, *(Fraction(1 << n) for n in range(1, 7)))
+MOST_GUESSED = 1 << 17
 
 
 def wide_tables(
@@ -53,12 +54,13 @@ def wide_tables(
         return None
     keep_freed_memory()
 
-    def improve(rows: list[CandidateTable], boxes: int, top: Fraction | None = None) -> None:
-        """Look among rows for what is better than is known, and no more than a value."""
+    def improve(rows: list[CandidateTable], boxes: int, top: Fraction | None = None) -> bool:
+        """Look among rows for what is better than is known, and no more than a value; whether it
+        is known that there is nothing."""
         lowered, value = levels.bounds.lowered, least(state.value, top)
         few = probe(problem, lowered, rows, value, lambda x: least(offer(x), top), checkpoint)
         if not all(table.count for table in few):
-            return
+            return True
         trees = tuple(build_tree(table, checkpoint) for table in few)
 
         def enough() -> bool:
@@ -72,22 +74,30 @@ def wide_tables(
             state.boxes += search.state.boxes
             if search.state.incumbent is not None:
                 offer(search.state.incumbent)
+        return search.state.complete
 
     floor = problem.floor
-    for top in () if floor is None else [guess * floor for guess in GUESSES]:
-        if state.value is None or top < state.value:
-            rows = levels.tables(top)
-            if rows is not None:
-                rows = [without_dominated(table) for table in rows]
-                improve(rows, FEW_BOXES, top)
-                if state.value is not None and state.value <= top:
-                    return rows
-    if not nearly_proven(problem, state.value) and levels.proves_lean:
+    for top in () if floor is None or floor <= 0 else [guess * floor for guess in GUESSES]:
+        if state.lower_bound is not None and top <= state.lower_bound:
+            continue
+        rows = levels.tables(top if state.value is None else min(state.value, top))
+        none = rows is None
+        if rows is not None:
+            rows = [without_dominated(table) for table in rows]
+            if state.value is None or state.value > top:
+                none = improve(rows, FEW_BOXES, top)
+            if state.value is not None and state.value <= top:
+                return rows
+        if none:
+            state.lower_bound = max(top, state.lower_bound or top)
+        if rows is not None and sum(table.count for table in rows) > MOST_GUESSED:
+            break
+    if not nearly_proven(state) and levels.proves_lean:
         return None
 
     def look_up() -> None:
         checkpoint()  # which may find something better
-        if nearly_proven(problem, state.value):
+        if nearly_proven(state):
             raise _NearError
 
     with suppress(_NearError):

@@ -190,3 +190,13 @@ def test_the_optimum_of_a_wide_product_is_that_of_an_enumeration_in_c():
     )
     assert result.best.value == 163_750_762_897
     assert result.best.certificate.status is Status.OPTIMAL
+
+
+@pytest.mark.ci
+def test_a_skinny_product_far_above_what_bounds_all_values_is_proven():
+    """Its optimum is half as much again as that bound: guesses grow until rows hold it."""
+    result = ithaca.solve(
+        "mm", sizes="i=8,j=128256,k=4096", platform="u280", dtype="int8", ports=32, dataflow="j"
+    )
+    assert result.best.value == 1_028_508
+    assert result.best.certificate.status is Status.OPTIMAL

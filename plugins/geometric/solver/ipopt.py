@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.clock import up
 from ithaca.plugins.geometric.solver.program import (
     Evaluation,
     GeometricProgram,
@@ -102,8 +103,8 @@ class Callbacks:
         return self._below, self._above
 
     def intermediate(self, mode: int, iteration: int, *_: float) -> bool:
-        """Called once per iteration; ends the run in the restoration phase (mode 1) or out of
-        patience.
+        """Called once per iteration; ends the run in the restoration phase (mode 1), out of
+        patience, or when time is up.
 
         Parameters
         ----------
@@ -114,7 +115,8 @@ class Callbacks:
         *_ : float
             What else Ipopt says of it.
         """
-        return self.patience is None or (mode == 0 and iteration < self.patience)
+        patient = self.patience is None or (mode == 0 and iteration < self.patience)
+        return patient and not up()
 
 
 def minimize(

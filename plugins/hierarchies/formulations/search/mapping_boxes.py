@@ -289,14 +289,15 @@ class _Gathered:
 
     def low(self, loop: int, row: Any) -> Floats:
         """The least of a factor; of another one for each box, if rows are many."""
-        if self._trees is None:
+        if self._trees is None or self._forests is None:
             return np.ones(self._nodes.shape[1])
+        place = self._forests[loop].places[row]
         if not isinstance(row, int):
-            varying: Floats = self._trees[loop].low[row, self._nodes[loop]]
+            varying: Floats = self._trees[loop].low[place, self._nodes[loop]]
             return varying
-        if (loop, row) not in self._known:
-            self._known[loop, row] = self._trees[loop].low[row][self._nodes[loop]]
-        return self._known[loop, row]
+        if (loop, place) not in self._known:
+            self._known[loop, place] = self._trees[loop].low[place][self._nodes[loop]]
+        return self._known[loop, place]
 
     def product(self, rows: Mapping[int, Any]) -> Floats:
         """The product of a factor of each loop."""
@@ -414,7 +415,7 @@ class _Gathered:
         def weigh(share: Floats, rows: Mapping[int, Any]) -> None:
             for d, row in rows.items():
                 own = row if isinstance(row, int) else row[places]
-                tension[d] += share * trees[d].spread[own, nodes[d]]
+                tension[d] += share * trees[d].spread[forests[d].places[own], nodes[d]]
 
         for share, rows in self._fitting:
             weigh(share[places], rows)

@@ -29,11 +29,17 @@ class OptionForest:
         weights : ndarray
             How much each factor matters.
         """
-        self._factors, self._weights = factors, weights[:, None]
         repeats = np.array([np.ones(factors.shape[1]), *(factors[place] > 1 for place in trips)])
         kinds, self._kind = np.unique(repeats, axis=1, return_inverse=True)
         self._kind = np.ravel(self._kind)
         self.kinds = int(kinds.shape[1])
+        places: dict[bytes, int] = {}
+        #: The place of every factor among those that differ: trees have no others.
+        self.places = np.array([places.setdefault(row.tobytes(), len(places)) for row in factors])
+        factors = factors[np.unique(self.places, return_index=True)[1]]
+        largest = np.zeros(len(places))
+        np.maximum.at(largest, self.places, weights)
+        self._factors, self._weights = factors, largest[:, None]
         lows = [factors[:, self._kind == kind].min(axis=1) for kind in range(self.kinds)]
         low = np.array(lows).T.reshape(factors.shape[0], self.kinds)
         none = np.zeros(self.kinds, np.int64)
