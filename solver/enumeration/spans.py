@@ -391,10 +391,12 @@ class Columns:
     def _spans(self) -> Sequence[Program]:
         """Programs for both ends of each quantity from those of earlier ones."""
         axis, reaches = self.axis, _quantities(self.axis)
-        ends = []
+        ends, earlier = [], set[str]()
         for quantity in axis.quantities:
             defined = axis.definitions.get(quantity.name)
-            low, high = (quantity.low, quantity.high) if defined is None else (defined, defined)
+            known = defined is not None and defined.symbols <= earlier
+            low, high = (defined, defined) if known else (quantity.low, quantity.high)
+            earlier.add(quantity.name)
             each = (n if isinstance(n, Expression) else Constant(Fraction(n)) for n in (low, high))
             ends.append(Compiler(reaches).program(*zip(each, (False, True), strict=True)))
         return ends
@@ -409,12 +411,12 @@ class Columns:
                 continue
             low, high = program.run(ends + [None] * (2 * len(self._spans) - len(ends)))
             least, most = self.axis.ranges[quantity.name]
-            low, high = np.ceil(low), np.floor(high)  # values are whole
             if quantity.name in self.axis.powers:
-                powers = self.axis.options(quantity.name)
+                powers = self.axis.options(quantity.name).astype(np.float64)
                 last = np.searchsorted(powers, high, "right") - 1
-                low, high = powers.min(initial=1), powers.take(last.clip(0)) if powers.size else 1
-            ends += [np.clip(end, float(least), float(most)) for end in (low, high)]
+                ends += [powers[:1], powers.take(last.clip(0))] if powers.size else [least, most]
+            else:  # values are whole
+                ends += [np.clip(end, least, most) for end in (np.ceil(low), np.floor(high))]
         return self._ends(ends, count)
 
     def values(self, rows: Rows) -> Floats:
