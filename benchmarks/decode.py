@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.measured import measured
 from ithaca.commands.api.loading import load
 from ithaca.formulations.platform_files import read_platform
+from ithaca.studies.network.result import NetworkResult
 
 HIDDEN, FEED_FORWARD, VOCABULARY, HEADS, KEYS, DIMENSION = 4096, 14336, 128256, 32, 8, 128
 
@@ -103,7 +104,9 @@ def row(layer: Layer, platform: str, ports: int, limit: int | None) -> str:
         words += ["--ports", str(ports), "-o", str(kept := Path(folder, "layer.json"))]
         words += [] if limit is None else ["--time-limit", str(limit)]
         run = measured(words)
-        (own,) = load(str(kept)).layers
+        result = load(str(kept))
+    assert isinstance(result, NetworkResult)
+    (own,) = result.layers
     device, answer = read_platform(platform), own.answer
     cycles, bound = answer.value, answer.certificate.lower_bound
     assert device.memory is not None

@@ -394,11 +394,13 @@ class Columns:
         ends, earlier = [], set[str]()
         for quantity in axis.quantities:
             defined = axis.definitions.get(quantity.name)
-            known = defined is not None and defined.symbols <= earlier
-            low, high = (defined, defined) if known else (quantity.low, quantity.high)
+            most = quantity.high
+            low: Expression = Constant(Fraction(quantity.low))
+            high = most if isinstance(most, Expression) else Constant(Fraction(most))
+            if defined is not None and defined.symbols <= earlier:
+                low = high = defined
             earlier.add(quantity.name)
-            each = (n if isinstance(n, Expression) else Constant(Fraction(n)) for n in (low, high))
-            ends.append(Compiler(reaches).program(*zip(each, (False, True), strict=True)))
+            ends.append(Compiler(reaches).program((low, False), (high, True)))
         return ends
 
     def extended(self, rows: Rows) -> Floats:
@@ -432,7 +434,7 @@ class Columns:
 
 
 def _quantities(axis: Axis) -> dict[str, Reach]:
-    """What the quantities of an axis may be."""
+    """The reach of each quantity of an axis."""
     return {
         name: Reach(float(low), float(high), 1, name in axis.powers)
         for name, (low, high) in axis.ranges.items()

@@ -187,7 +187,7 @@ def test_limits_beyond_what_is_possible_are_proven_infeasible():
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", range(2))
 def test_ends_of_families_hold_those_of_all_their_rows(seed):
-    """Of an axis with ports and packs too, whichever of its first quantities are fixed."""
+    """Axes with ports and packs, too, whichever of their first quantities are fixed."""
     question = {"sizes": f"i=1,j={5 + 7 * seed},k=24", "platform": "u280", "dtype": "int8"}
     result = ithaca.solve("mm", **question, ports=4, dataflow=("i,j", "j,k")[seed % 2])
     for columns in Enumeration(result.best.problem, ANY)._columns:
