@@ -395,6 +395,7 @@ def network(
     name: str | PathLike[str] | Sequence[str | PathLike[str]],
     *,
     sizes: dict[str, int] | Sequence[str] | None = None,
+    weights: str | Sequence[int] | None = None,
     phase: str | None = None,
     batch: int | None = None,
     tokens: int | None = None,

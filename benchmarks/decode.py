@@ -2,9 +2,10 @@
 [--platforms NAME=PORTS,…] [--batches N,…] [--prompts N,…] [--context N] [--layers NAME,…]
 [--limit S]``.
 
-A row is a matrix of int8 with its proven cycles, the share of the memory's bandwidth at which its
-words once through it would take as long, and the CPU seconds of the command, start included. Rows
-of `--prompts` are prefill of so many tokens. A time limit changes the order of the search: it looks
+A row is a matrix of int8: the cycles in which the memory's bandwidth moves its words once, those
+that multipliers and ports need at least, by no search, the cycles that are found, whether they are
+proven, the first over these, and the CPU seconds of the command, start included. Rows of
+`--prompts` are prefill of so many tokens. A time limit changes the order of the search: it looks
 for good answers of all designs before it proves the best.
 """
 
@@ -19,13 +20,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.measured import measured
+from ithaca.commands.api.loading import load
 from ithaca.formulations.platform_files import read_platform
+from ithaca.studies.network.result import NetworkResult
 
 HIDDEN, FEED_FORWARD, VOCABULARY, HEADS, KEYS, DIMENSION = 4096, 14336, 128256, 32, 8, 128
 
 HEADER = (
-    "| platform | rows | layer | cycles | bound | of bandwidth | CPU s |",
-    "| --- | --: | --- | --: | --: | --: | --: |",
+    "| platform | rows | layer | bytes at the bandwidth | ports and DSP allow | found | proven | "
+    "of bandwidth | CPU s |",
+    "| --- | --: | --- | --: | --: | --: | --: | --: | --: |",
 )
 
 
@@ -97,21 +101,24 @@ def row(layer: Layer, platform: str, ports: int, limit: int | None) -> str:
         path = Path(folder, "layer.yaml")
         path.write_text(layer.document)
         words = ["-m", "ithaca", "network", str(path), "--dtype", "int8", "--platform", platform]
-        words += ["--ports", str(ports), "--json"]
+        words += ["--ports", str(ports), "-o", str(kept := Path(folder, "layer.json"))]
         words += [] if limit is None else ["--time-limit", str(limit)]
         run = measured(words)
-    device = read_platform(platform)
-    document = json.loads(run.output)
-    proof = document["layers"][0]["certificate"]
-    cycles, bound = document["layers"][0]["value"], proof["lower_bound"]
+        result = load(str(kept))
+    assert isinstance(result, NetworkResult)
+    (own,) = result.layers
+    device, answer = read_platform(platform), own.answer
+    cycles, bound = answer.value, answer.certificate.lower_bound
     assert device.memory is not None
     moved = float(layer.bytes * device.clock_mhz / 1000 / device.memory.bandwidth.limit)
-    value = "–" if cycles is None else f"{cycles:,.0f}"
-    low = "–" if bound is None else "proven" if bound == cycles else f"{bound:,.0f}"
+    least = min(floor for each in own.designs if (floor := each.problem.floor) is not None)
+    value = "–" if cycles is None else f"{float(cycles):,.0f}"
+    low = "–" if bound is None else "proven" if bound == cycles else f"{float(bound):,.0f}"
     share = "–" if cycles is None else f"{moved / cycles:.1%}"
     rows = layer.sizes["i"] * layer.sizes.get("b", 1)
     return (
-        f"| {platform} | {rows:,} | {layer.name} | {value} | {low} | {share} | {run.seconds:.1f} |"
+        f"| {platform} | {rows:,} | {layer.name} | {moved:,.0f} | {float(least):,.0f} | {value} | "
+        f"{low} | {share} | {run.seconds:.1f} |"
     )
 
 

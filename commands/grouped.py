@@ -29,7 +29,7 @@ GROUPS = {
         *("output", "table", "plot", "as_json", "printed", "verbose", "loops", "quick", "trace"),
         "vcd",
     },
-    MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise"},
+    MODELS: {"phase", "batch", "tokens", "context", "experts", "elementwise", "weights"},
     RARE: {
         *("descriptor", "prove_with", "seed", "scheduler", "include_from", "recheck"),
         *("results", "trust_results", "arrays", "minimise", "compare", "problem"),

@@ -173,10 +173,7 @@ class Schedule:
         alone = len(places) == 1 and not (self._best_only and self._grouped)
         if len(self._among) > 1 and (limit is not None or (self._resumes and alone)):
             # one of each first: the time may not suffice for all
-            ranked = [
-                sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
-                for numbers in places.values()
-            ]
+            ranked = [sorted(numbers, key=self._promise) for numbers in places.values()]
             pairs = sorted(
                 (place, number) for numbers in ranked for place, number in enumerate(numbers)
             )
@@ -265,16 +262,17 @@ class Schedule:
     def _opening(
         self, order: Sequence[int], limit: float, most: float | None
     ) -> Iterator[tuple[int, Solution | Exception]]:
-        """Search a little, as long as that proves something, where other engines wait for their
-        turn."""
-        lost = 0.0
+        """Search a little, the first problem of each workload and as long as that proves something,
+        where other engines wait for their turn."""
+        lost, firsts = 0.0, len(self._places) if len(self._places) > 1 else 0
         before = self._budget.spent
-        for number, outcome in self._round(order, Step.OPENING, most):
+        for place, (number, outcome) in enumerate(self._round(order, Step.OPENING, most)):
             yield number, outcome
             now = self._budget.spent
             lost += 0.0 if self._closed(number) else now - before
             before = now
-            if self._others and self._resumes and lost > limit * LOST_SHARE:
+            share = SURVEY_SHARE if place + 1 < firsts else LOST_SHARE
+            if self._others and self._resumes and lost > limit * share:
                 return
 
     def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
@@ -368,6 +366,14 @@ class Schedule:
     def _closed(self, number: int) -> bool:
         entry = self.entries[number]
         return entry.course.closed(entry.own_options(self._budget.options))
+
+    def _promise(self, number: int) -> tuple[int, Fraction | float]:
+        """A key that puts first the designs of which most is hoped; where time is short, of these
+        the least bound."""
+        course, bound = self.entries[number].course, None
+        if self._budget.options.time_limit is not None:
+            bound = course.state.lower_bound
+        return course.problem.design.rank, -inf if bound is None else bound
 
     def _unanswered(self, number: int) -> bool:
         """Whether neither it nor a rival has a configuration, and it may have one."""

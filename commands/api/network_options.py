@@ -3,7 +3,7 @@ engines of studies."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from os import PathLike
 from typing import Annotated
@@ -26,7 +26,13 @@ from ithaca.workloads.formats import FormatWords, network_with_formats
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import find_network
 from ithaca.workloads.networks.network import Network
-from ithaca.workloads.networks.several import PartText, joined, read_part, stated_sizes
+from ithaca.workloads.networks.several import (
+    PartText,
+    joined,
+    read_part,
+    stated_sizes,
+    with_weights,
+)
 
 NestOrNetwork = Annotated[
     str | PathLike[str] | LoopNest,
@@ -101,6 +107,7 @@ class NetworkOptions:
         sizes: Mapping[str, int],
         phase: str | None = None,
         formats: FormatWords | None = None,
+        weights: str | Sequence[object] | None = None,
     ) -> Network:
         """The network, with the layers that are asked for.
 
@@ -114,6 +121,8 @@ class NetworkOptions:
             Another phase than the options state.
         formats : mapping of str to str, sequence of str or str, optional
             Formats of tensors, by name or kind.
+        weights : str or sequence of object, optional
+            How often each of several networks runs.
         """
         parts = [
             read_part(str(each))
@@ -121,6 +130,7 @@ class NetworkOptions:
         ]
         if not parts:
             raise InputError("no network is named; allowed: one or more")
+        parts = parts if weights is None else with_weights(parts, weights)
         chosen = phase or self.phase
         whole = [(part, self._part(part, sizes, chosen, formats)) for part in parts]
         one = whole[0][1] if len(whole) == 1 and parts[0].runs == 1 else joined(whole)

@@ -53,6 +53,14 @@ def network(
         ),
         REPEATED,
     ] = None,
+    weights: Annotated[
+        str | Sequence[int] | None,
+        Option(
+            "--weights",
+            metavar="N,...",
+            help="How often each of several networks runs, e.g. 1,16; else each states its RUNS.",
+        ),
+    ] = None,
     shared: NetworkOptions,
     all_designs: Annotated[
         bool,
@@ -88,7 +96,7 @@ def network(
     shared.check_mode(shared.mode, method, keeping)
     question = shared.question(family, objective)
     extents = parse_extents(sizes, shared.sizes | parameters)
-    network = shared.network(name, extents, formats=family.words.get("format"))
+    network = shared.network(name, extents, formats=family.words.get("format"), weights=weights)
     for line in (*network.remarks, *question.remarks(None)):
         note(line)
     with running_networks(options, keeping) as run:

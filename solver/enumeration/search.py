@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -120,8 +120,8 @@ def ranges_of(axis: Axis, rows: Rows, values: Floats) -> Ranges:
     return Ranges(rows, ends, left, first, spread)
 
 
-#: Boxes bounded at once, and rows of an axis that are kept from one pass to the next.
-BATCH, KEPT_ROWS = 1 << 13, 1 << 17
+#: Boxes bounded at once.
+BATCH = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,13 @@ class Enumeration(ProvingSearch):
             Columns.of(axis, own) for axis, own in zip(space.axes, regrouped.columns, strict=True)
         ]
         reaches = {name: r for c in self._columns for name, r in c.reaches.items()}
-        self._limits = [largest_double(bound) for _, bound in limits]
-        self._used = Compiler(reaches).program(*((expression, False) for expression in used))
+        bounds = [largest_double(bound) for _, bound in limits]
+        programs = [Compiler(reaches).program((expression, False)) for expression in used]
+        self._used = sorted(
+            zip(programs, bounds, strict=True), key=lambda pair: len(pair[0].operations)
+        )
         self._objective = Compiler(reaches).program((objective, False))
         self._step = granularity(symbolic.objective, space.powers)
-        self._kept: dict[int, list[Part]] = {}
         self._axes: list[Ranges] = []
         self._open: BestFirst[float, tuple[Boxes, Floats]] = BestFirst()
         self.state.lower_bound = problem.floor
@@ -185,30 +187,24 @@ class Enumeration(ProvingSearch):
         if not self._columns:
             self.offer(Configuration({}))
             return
-        columns = range(len(self._columns))
-        hulls = list[Floats]()
-        for number in columns:
-            own = [_hull(values) for _, values in self._pieces(number)]
-            if not own:
-                return
-            hulls.append(_hull(np.stack(own, axis=1)))
+        hulls = [columns.whole for columns in self._columns]
+        *others, widest = sorted(range(len(hulls)), key=self._rows_of)
+        steps = [(number, whole) for number in others for whole in (False, True)]
+        again = [(number, True) for number in others]
+        steps += [(widest, False), *again, (widest, True), *again]
         parts: dict[int, Part] = {}
-        for number in sorted(columns, key=self._rows_of):
+        for number, whole in steps:
             kept, count = [], 0
-            for rows, values in self._pieces(number):
-                self._checkpoint()
-                ends = [v for n, h in enumerate(hulls) for v in (values if n == number else h)]
-                open_, _ = self._examine(ends, values.shape[1])
-                count += int(open_.sum())
+            for rows, values in self._left(number, hulls, parts.get(number), whole=whole):
+                count += values.shape[1]
                 if count > self._most.rows:
                     what = f"more than {self._most.rows:,} rows of an axis are left"
                     raise NotExpressibleError(f"enumeration: {what}; use another method")
-                kept.append(({name: v[open_] for name, v in rows.items()}, picked(values, open_)))
+                kept.append((rows, values))
             if not count:
                 return
             parts[number] = _joined(kept)
             hulls[number] = _hull(parts[number][1])
-        self._kept.clear()
         self._axes = [ranges_of(c.axis, *parts[n]) for n, c in enumerate(self._columns)]
         self._keep(np.zeros((len(self._axes), 1), np.int64), np.full(1, -inf))
 
@@ -250,23 +246,47 @@ class Enumeration(ProvingSearch):
         """About how many rows an axis has."""
         return max(high for _, high in self._columns[number].axis.ranges.values())
 
-    def _pieces(self, number: int) -> Iterator[Part]:
-        """All rows of an axis with the ends of their columns, some at a time."""
-        if number in self._kept:
-            yield from self._kept[number]
-            return
-        columns, kept, count = self._columns[number], list[Part](), 0
-        for chunk in columns.axis.rows():
-            for begin in range(0, next(iter(chunk.values())).size, BATCH):
+    def _left(
+        self, number: int, hulls: Sequence[Floats], known: Part | None, *, whole: bool
+    ) -> Iterator[Part]:
+        """The rows of an axis that may be part of an improvement, some at a time, without making
+        those that extend rows of which no extension is.
+
+        Parameters
+        ----------
+        number : int
+            The axis.
+        hulls : sequence of array
+            What the columns of each axis are between.
+        known : Part, optional
+            Its families or rows as far as others were left out before; by default all families.
+        whole : bool
+            Whether rows are made of families.
+        """
+        columns = self._columns[number]
+
+        def some(rows: Rows, ends: Callable[[Rows], Floats]) -> Iterator[Part]:
+            for begin in range(0, next(iter(rows.values())).size, BATCH):
                 self._checkpoint()
-                rows = {name: values[begin : begin + BATCH] for name, values in chunk.items()}
-                part = rows, columns.values(rows)
-                count += part[1].shape[1]
-                if count <= KEPT_ROWS:
-                    kept.append(part)
-                yield part
-        if count <= KEPT_ROWS:
-            self._kept[number] = kept
+                part = {name: values[begin : begin + BATCH] for name, values in rows.items()}
+                values = ends(part)
+                each = [v for n, h in enumerate(hulls) for v in (values if n == number else h)]
+                open_, _ = self._examine(each, values.shape[1])
+                yield {name: v[open_] for name, v in part.items()}, picked(values, open_)
+
+        def sieve(rows: Rows) -> Rows:
+            later = columns.axis.quantities[len(rows)].name
+            if later in columns.axis.definitions or not next(iter(rows.values())).size:
+                return rows  # what follows from a row does not multiply it
+            return _joined([*some(rows, columns.extended)])[0]
+
+        made: Iterable[Rows]
+        if known is None:
+            made = columns.families.rows(sieve)
+        else:
+            made = columns.axis.extended(known[0], len(known[0]), sieve) if whole else [known[0]]
+        for rows in made:
+            yield from some(rows, columns.values if whole else columns.extended)
 
     # -- boxes -------------------------------------------------------------------------
 
@@ -298,13 +318,19 @@ class Enumeration(ProvingSearch):
             The number of boxes.
         """
         self.state.boxes += count
-        kept, bounds = np.ones(count, bool), np.full(count, inf)
+        places, bounds = np.arange(count), np.full(count, inf)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            for used, limit in zip(self._used.run(ends), self._limits, strict=True):
-                kept &= np.logical_not(used > limit)
-            (own,) = self._objective.run([e[kept] if np.ndim(e) else e for e in ends])
-        bounds[kept] = np.where(np.isnan(own), -inf, own)
-        return kept & (bounds <= self._cutoff), bounds
+            for program, limit in self._used:  # the shortest first: others see what that leaves
+                (used,) = program.run(ends)
+                within = np.broadcast_to(np.logical_not(used > limit), places.shape)
+                if not within.all():
+                    places = places[within]
+                    ends = [e[within] if np.ndim(e) else e for e in ends]
+            (own,) = self._objective.run(ends)
+        bounds[places] = np.where(np.isnan(own), -inf, own)
+        open_ = np.zeros(count, bool)
+        open_[places] = bounds[places] <= self._cutoff
+        return open_, bounds
 
     def _split(self, boxes: Boxes, bounds: Floats) -> None:
         """Halve boxes that may still hold an improvement, each along the axis whose rows differ

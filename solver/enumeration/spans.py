@@ -11,8 +11,9 @@ Columns are parts of costs that one axis alone contributes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, floor, inf, prod
 from typing import Any, NamedTuple
 
@@ -368,20 +369,73 @@ class Columns:
     @staticmethod
     def of(axis: Axis, columns: Mapping[Expression, Symbol]) -> Columns:
         """The columns of an axis, from expressions over its quantities with their symbols."""
-        compiler = Compiler(
-            {
-                name: Reach(float(low), float(high), 1, name in axis.powers)
-                for name, (low, high) in axis.ranges.items()
-            }
-        )
+        compiler = Compiler(_quantities(axis))
         program = compiler.program(*((column, end) for column in columns for end in (False, True)))
         reaches = {symbol.name: compiler.reach(column) for column, symbol in columns.items()}
         return Columns(axis, reaches, program)
 
+    @cached_property
+    def families(self) -> Axis:
+        """The axis up to the last quantity that follows from others: of its rows, all that agree in
+        these are a family."""
+        names = [quantity.name for quantity in self.axis.quantities]
+        last = max(map(names.index, self.axis.definitions), default=len(names) - 1)
+        return replace(self.axis, quantities=self.axis.quantities[: last + 1])
+
+    @property
+    def whole(self) -> Floats:
+        """Both ends of every column on all rows, one after the other, and perhaps more."""
+        return np.array([end for reach in self.reaches.values() for end in (reach.low, reach.high)])
+
+    @cached_property
+    def _spans(self) -> Sequence[Program]:
+        """Programs for both ends of each quantity from those of earlier ones."""
+        axis, reaches = self.axis, _quantities(self.axis)
+        ends, earlier = [], set[str]()
+        for quantity in axis.quantities:
+            defined = axis.definitions.get(quantity.name)
+            most = quantity.high
+            low: Expression = Constant(Fraction(quantity.low))
+            high = most if isinstance(most, Expression) else Constant(Fraction(most))
+            if defined is not None and defined.symbols <= earlier:
+                low = high = defined
+            earlier.add(quantity.name)
+            ends.append(Compiler(reaches).program((low, False), (high, True)))
+        return ends
+
+    def extended(self, rows: Rows) -> Floats:
+        """Both ends of every column on all extensions of rows of the first quantities of the axis:
+        shape (2·columns, rows)."""
+        count, ends = next(iter(rows.values())).size, list[Any]()
+        for quantity, program in zip(self.axis.quantities, self._spans, strict=True):
+            if quantity.name in rows:
+                ends += [rows[quantity.name].astype(np.float64)] * 2
+                continue
+            low, high = program.run(ends + [None] * (2 * len(self._spans) - len(ends)))
+            least, most = self.axis.ranges[quantity.name]
+            if quantity.name in self.axis.powers:
+                powers = self.axis.options(quantity.name).astype(np.float64)
+                last = np.searchsorted(powers, high, "right") - 1
+                ends += [powers[:1], powers.take(last.clip(0))] if powers.size else [least, most]
+            else:  # values are whole
+                ends += [np.clip(end, least, most) for end in (np.ceil(low), np.floor(high))]
+        return self._ends(ends, count)
+
     def values(self, rows: Rows) -> Floats:
         """Both ends of every column, one after the other, on rows: shape (2·columns, rows)."""
         ends = [v for name in self.axis.ranges for v in [rows[name].astype(np.float64)] * 2]
-        values = np.empty((2 * len(self.reaches), next(iter(rows.values())).size))
+        return self._ends(ends, next(iter(rows.values())).size)
+
+    def _ends(self, ends: Sequence[Any], count: int) -> Floats:
+        values = np.empty((2 * len(self.reaches), count))
         for own, value in zip(values, self.program.run(ends), strict=True):
             own[:] = value
         return values
+
+
+def _quantities(axis: Axis) -> dict[str, Reach]:
+    """The reach of each quantity of an axis."""
+    return {
+        name: Reach(float(low), float(high), 1, name in axis.powers)
+        for name, (low, high) in axis.ranges.items()
+    }

@@ -205,8 +205,8 @@ def test_networks_state_them(tmp_path):
         assert layer["best"]["metrics"]["energy"] == best["metrics"]["energy"]
     succeed("verify", file)
     line = refused(*command, "--mode", "shared-array")
-    assert "layers of the same formats, which an array is built for, but tiny has A=int8" in line
-    assert "or state one with network --format (none: --dtype)" in line
+    assert "words of one width and convert none, but tiny has A=int8" in line
+    assert "or state the widest of all with network --format (none: --dtype)" in line
     none = network_with_formats(network, "none", "--format")
     assert not any(layer.nest.formats for layer in none.layers)
 

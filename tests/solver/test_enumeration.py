@@ -8,6 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
+import ithaca
 from ithaca.formulations.algebra.expression import (
     Symbol,
     add,
@@ -181,3 +182,19 @@ def test_a_search_that_is_stopped_claims_a_bound_that_holds(looks):
 def test_limits_beyond_what_is_possible_are_proven_infeasible():
     problem = replace(mm_problem((16, 16, 16)), limits=(Limit("latency", Fraction(20)),))
     assert solve_enumeration(problem, ANY).certificate.status is Status.INFEASIBLE
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("seed", range(2))
+def test_ends_of_families_hold_those_of_all_their_rows(seed):
+    """Axes with ports and packs, too, whichever of their first quantities are fixed."""
+    question = {"sizes": f"i=1,j={5 + 7 * seed},k=24", "platform": "u280", "dtype": "int8"}
+    result = ithaca.solve("mm", **question, ports=4, dataflow=("i,j", "j,k")[seed % 2])
+    for columns in Enumeration(result.best.problem, ANY)._columns:
+        rows = columns.axis.table()
+        values = columns.values(rows)
+        names = [quantity.name for quantity in columns.axis.quantities]
+        for first in range(1, len(names)):
+            ends = columns.extended({name: rows[name] for name in names[:first]})
+            assert (ends[::2] <= values[1::2]).all()
+            assert (ends[1::2] >= values[::2]).all()

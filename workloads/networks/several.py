@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted
+from ithaca.files.numbers import counted
 from ithaca.files.reading import is_there
 from ithaca.workloads.networks.network import (
     PART_ENDS,
@@ -68,20 +69,53 @@ def read_part(text: str) -> PartText:
             raise InputError(f"network {quoted(text)} has {quoted(word)}; allowed: {_FORM}")
         if name in sizes:
             raise InputError(f"network {quoted(text)} has {name} twice; allowed: every size once")
-        sizes[name] = _positive(text, name, value)
-    runs = 1 if read["runs"] is None else _positive(text, "the number of runs", read["runs"])
+        sizes[name] = _positive(f"{name} of network {quoted(text)}", value)
+    runs = 1
+    if read["runs"] is not None:
+        runs = _positive(f"the number of runs of network {quoted(text)}", read["runs"])
     if read["phase"] == "":
         raise InputError(f"network {quoted(text)} has an empty phase; allowed: {_FORM}")
     return PartText(read["name"], read["phase"], tuple(sizes.items()), runs)
 
 
-def _positive(text: str, what: str, value: str) -> int:
+def _positive(what: str, value: str) -> int:
     if not re.fullmatch(r"0*[1-9][0-9]{0,8}", value):
-        raise InputError(
-            f"{what} of network {quoted(text)} is {quoted(value)}; allowed: an integer from 1 to "
-            "999999999"
-        )
+        raise InputError(f"{what} is {quoted(value)}; allowed: an integer from 1 to 999999999")
     return int(value)
+
+
+def with_weights(parts: Sequence[PartText], weights: str | Sequence[object]) -> list[PartText]:
+    """Parts with how often each runs, stated beside them: ``1,4``, or numbers.
+
+    Parameters
+    ----------
+    parts : sequence of PartText
+        The networks.
+    weights : str or sequence of object
+        Positive integers, one for each.
+
+    Raises
+    ------
+    InputError
+        If they are of another number, one is no positive integer, or a part states its runs, too.
+    """
+    words = weights.split(",") if isinstance(weights, str) else [*weights]
+    if len(words) != len(parts):
+        raise InputError(
+            f"--weights has {counted(len(words), 'number')}, and there "
+            f"{'is' if len(parts) == 1 else 'are'} {counted(len(parts), 'network')}; allowed: how "
+            "often each of them runs, such as 1,4"
+        )
+    if twice := next((part for part in parts if part.runs != 1), None):
+        raise InputError(
+            f"network {quoted(twice.label)} has its number of runs, and so has --weights; allowed: "
+            "one of them"
+        )
+    numbers = (
+        _positive(f"--weights of network {quoted(part.label)}", str(word).strip())
+        for part, word in zip(parts, words, strict=True)
+    )
+    return [replace(part, runs=n) for part, n in zip(parts, numbers, strict=True)]
 
 
 def joined(parts: Sequence[tuple[PartText, Network]]) -> Network:

@@ -61,6 +61,24 @@ def test_one_array_serves_all_networks(files, tmp_path):
     assert len(both.arrays) == 1
 
 
+@pytest.mark.ci
+def test_weights_are_the_runs_of_networks(files):
+    """One number for each network says what each may state itself."""
+    paths = [*map(str, files.values())]
+    stated = ithaca.network([f"{paths[0]}:3", paths[1]], **ASKED)
+    for weights in ("3,1", [3, 1]):
+        assert ithaca.network(paths, weights=weights, **ASKED).total.value == stated.total.value
+    own = f"{paths[0]}:3"
+    for names, weights, line in (
+        (paths, "3", "--weights has 1 number, and there are 2 networks; allowed: how often each"),
+        (paths, "3,-1", "is '-1'; allowed: an integer from 1 to 999999999"),
+        (paths, "3,x", "is 'x'; allowed: an integer from 1"),
+        (paths, "3,", "is ''; allowed: an integer from 1"),
+        ([own, paths[1]], "3,1", "has its number of runs, and so has --weights; allowed: one"),
+    ):
+        assert line in refused("network", *names, f"--weights={weights}")
+
+
 def test_parts_that_no_layer_is_of_are_left_out(files):
     both = ithaca.network([files["one"], files["two"]], layers=["one/*"], **ASKED)
     assert [part.name for part in both.network.parts] == ["one"]

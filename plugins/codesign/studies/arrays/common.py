@@ -43,9 +43,10 @@ def common_designs(network: Network, request: Question, mode: str) -> list[tuple
     formats = dict.fromkeys(layer.nest.labels.get("format", "none") for layer in network.layers)
     if len(formats) > 1:
         raise InputError(
-            f"--mode {mode} needs layers of the same formats, which an array is built for, but "
-            f"{network.name} has {' and '.join(formats)}; select with --layers, or state one "
-            "with network --format (none: --dtype)"
+            f"--mode {mode} needs layers of the same formats, as an array's ports, buffers and "
+            f"multipliers have words of one width and convert none, but {network.name} has "
+            f"{' and '.join(formats)}; select with --layers, or state the widest of all with "
+            "network --format (none: --dtype)"
         )
     each = [{p.design.name: p for p in part.problems} for part in request.pose(network)]
     shared = [name for name in each[0] if all(name in own for own in each)]
