@@ -182,6 +182,8 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
         degrade(sys.stdout)
         if program is app and sys.argv[1:] in ([], ["list"]):
             sys.argv.append("--help")
+        elif program is app and sys.argv[1:2] == ["help"]:
+            sys.argv[1:] = [*sys.argv[2:3], "--help"]
         with clock.beginning():
             status = _run(program, name)
         sys.stdout.flush()

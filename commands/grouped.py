@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from ithaca.commands.api.keywords import Declared
 from ithaca.files.errors import InputError
-from ithaca.formulations.families import QUESTION_KINDS, QUESTIONS
+from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.question_kind import RARE
 
 ARGUMENTS, QUESTION, BUDGET = "Arguments", "Question", "Budget"
@@ -81,14 +81,6 @@ def group_of(option: Declared) -> str:
     return kinds[0].speaks_of.capitalize()
 
 
-def _stray(error: Exception) -> tuple[str, str]:
-    """The name and the value of words that stand for themselves, as in i=64 or --dsp."""
-    if option := getattr(error, "option_name", ""):
-        return str(option).lstrip("-"), ""
-    words = re.search(r"extra argument.*\((\w+)=(\S+?)[ )]", str(getattr(error, "message", "")))
-    return (words[1], words[2]) if words else ("", "")
-
-
 def show_all(context: Context, value: bool) -> None:
     """Print the help with all options, and end, where ``--help-all`` is given."""
     if value:
@@ -112,26 +104,13 @@ class GroupedCommand(TyperCommand):
             if missing := getattr(error, "param", None):
                 name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
                 raise InputError(f"{name} is missing; allowed: {_words(missing)}") from None
-            name, value = _stray(error)
+            from ithaca.commands.strays import of_strays
+
             taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
-            known = {parameter.name for parameter in self.params}
-            if taken and name in ("s", "sizes") and "sizes" not in known:
-                raise InputError(
-                    f"No such option: {getattr(error, 'option_name', name)}; sizes are for ithaca "
-                    f"solve, whose answer -o FILE keeps; {self.name} takes {_words(taken)}"
-                ) from None
-            option = "sizes" if value else "limit"
-            if not name or option not in known:
-                raise
-            if any(name in question.metrics for question in QUESTIONS.values()):
-                option = "limit"
-            elif not value:
-                raise
-            line = " ".join(str(getattr(error, "message", error)).split()).rstrip(".")
-            meant = f"--{option} {name}={value or 'VALUE'}"
-            raise InputError(
-                f"{line}; did you mean {meant}? Several are joined by commas"
-            ) from None
+            takes = _words(taken) if taken else ""
+            if line := of_strays(error, self.params, str(self.name), takes):
+                raise line from None
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, and options group by group."""

@@ -62,7 +62,8 @@ def _other(file: str) -> NetworkResult:
     answer = load(file)
     if not isinstance(answer, NetworkResult):
         raise InputError(
-            f"--compare is {quoted(file)}, the result of one workload; allowed: of a network"
+            f"--compare is {quoted(file)}, no result of a network; allowed: what ithaca network "
+            "keeps with -o FILE"
         )
     return answer
 

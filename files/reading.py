@@ -9,14 +9,15 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
-from ithaca.files.messages import quoted, refuse
+from ithaca.files.messages import MAX_HINTED, quoted, refuse
 from ithaca.files.staging import recover
 
 #: Longest integer in a document: every number fits a double, and none takes long to print.
@@ -113,7 +114,10 @@ def check_readable(path: Path, *, pipes: bool = False) -> None:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        raise refuse(path, "no such file; allowed: a file that exists") from None
+        others = {other.stem: other.name for other in islice(path.parent.glob("*"), MAX_HINTED)}
+        near = others.get(next(iter(get_close_matches(path.stem, others, 1, 0.8)), ""), "")
+        hint = f"; did you mean {near}?" if near else ""
+        raise refuse(path, f"no such file; allowed: a file that exists{hint}") from None
     except OSError as error:
         raise refuse(path, f"cannot be read: {error.strerror}") from None
     except ValueError:  # a NUL character in the path itself

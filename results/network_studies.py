@@ -30,7 +30,7 @@ from ithaca.results.network_explanation import explain_layer
 from ithaca.results.run_view import rate
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import AxisDocument, question_fields
-from ithaca.results.study_explanation import also, grid_statements, label_text, remark, worth_text
+from ithaca.results.study_explanation import also, grid_statements, label_text, remark, worth_lines
 from ithaca.results.study_files import check_count, labels_follow
 from ithaca.results.view import View, tabled
 from ithaca.results.wording import metric_label, microjoules
@@ -236,7 +236,7 @@ def network_study_view(study: NetworkStudy) -> View:
     early = () if study.complete else ("the run ended early, by the time limit or an interrupt",)
     shares = (f"shares of {metric}" for metric in study.first.request.shares)
     texts = {"status", "bound by", *names, *shares}
-    return (study.title, *early, tabled(rows, texts), *_remarks(study))
+    return (study.title, *early, tabled(rows, texts), *_remarks(study, apart=True))
 
 
 def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
@@ -385,13 +385,14 @@ def _place(study: NetworkStudy, index: Index) -> str:
     return ", ".join(f"{name} {label_text(label)}" for name, label in labels)
 
 
-def _remarks(study: NetworkStudy) -> Iterator[str]:
+def _remarks(study: NetworkStudy, *, apart: bool = False) -> Iterator[str]:
     """The worth of each limit at every point, and the reason why one has no answer."""
     for index, point in study.points.items():
         place, objective = _place(study, index), point.answer.request.objective.text
-        start = f"{place}: " if place else ""
+        start = f"{place}: " * bool(place)
         if point.marginals:
-            yield start + "; ".join(worth_text(m, objective) for m in point.marginals)
+            known = objective, study.first.vocabulary
+            yield from worth_lines(start, point.marginals, known, apart=apart)
         elif point.answer.failure:
             yield f"{start}{point.answer.failure}"
 

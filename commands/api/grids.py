@@ -61,6 +61,10 @@ class Grid:
     budget: Budget = field(default_factory=lambda: Budget(SolveOptions()), compare=False)
     """The time for it."""
 
+    def __repr__(self) -> str:
+        around = self.window.problem.design.name
+        return f"<Grid around {around} on {self.platform}: .dataset has its metrics>"
+
     @cached_property
     def dataset(self) -> xr.Dataset:
         """Every metric at every point, with which are legal and feasible."""

@@ -41,6 +41,9 @@ from ithaca.studies.whatif import Study, run_study
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import is_network
 
+#: A percentage may have its sign.
+PERCENT = {"%": 1}
+
 #: What is said where nothing is varied.
 NOTHING = "nothing to study; allowed: --vary NAME=VALUE,… or --marginal PERCENT or both"
 
@@ -104,7 +107,7 @@ def whatif(
     percent = (
         None
         if marginal is None
-        else Fraction(repr(parse_number("--marginal", marginal, positive=True)))
+        else Fraction(repr(parse_number("--marginal", marginal, positive=True, units=PERCENT)))
     )
     if not vary and percent is None:
         raise InputError(NOTHING)

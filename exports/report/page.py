@@ -142,7 +142,8 @@ def _at_the_best(best: str, statements: Sequence[str]) -> list[str]:
         if _names(best, place):
             chosen.append(f"Bound by: {text} of the cycles.")
     for worth in worths if len(worths) > 1 else ():
-        term, place, text = worth.split(": ", 2)
+        term, _, rest = worth.partition(": ")
+        place, _, text = rest.partition(": ")
         if _names(best, place):
             chosen.append(f"{term}: {text}")
     return chosen

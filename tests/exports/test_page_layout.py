@@ -20,7 +20,7 @@ def test_long_lines_and_many_statements_take_the_whole_width():
 
 
 def test_what_a_single_point_is_worth_is_said_at_once():
-    best, worth = "Best: latency 9 (optimal).", "Worth of limits: dsp +10 %: no change."
+    best, worth = "Best: latency 9 (optimal).", "Worth of limits: 10 % more dsp buys nothing."
     assert binding([best, worth]) == f"{best} {worth}"
     assert binding([best, worth, worth]) == best
 
@@ -39,8 +39,10 @@ def test_what_binds_at_the_best_point_is_said_of_all_that_are_known():
     bounds = "Bound by: platform u55c: A 60.0 %; platform u250: PEs 54.9 %, B 45.1 % of the cycles."
     assert binding([bounds, fastest]) == f"{fastest} Bound by: PEs 54.9 %, B 45.1 % of the cycles."
     best = "Best: latency 9 at dsp_limit 400 (optimal)."
-    worths = [f"Worth of limits: dsp_limit = {n}: dsp +10 %: latency −{n} %." for n in (40, 400)]
-    assert binding([best, *worths]) == f"{best} Worth of limits: dsp +10 %: latency −400 %."
+    worths = [
+        f"Worth of limits: dsp_limit = {n}: 10 % more dsp lowers it by {n} %." for n in (40, 400)
+    ]
+    assert binding([best, *worths]) == f"{best} Worth of limits: 10 % more dsp lowers it by 400 %."
     alone = "Bound by: PEs 54.9 % of the cycles."
     assert binding(["Best: latency 9 (optimal).", alone]) == f"Best: latency 9 (optimal). {alone}"
 

@@ -99,6 +99,11 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
             )
         file = candidates[0]
     document = load_timeloop(file)
+    if isinstance(document, dict) and "schema" in document:
+        raise refuse(
+            file,
+            "is an answer; allowed: an architecture (verify, explain, report, export take answers)",
+        )
     if variables := field_beside(file, document, "variables", VARIABLE_FILES):
         document = document | {"variables": variables}
     return file, document

@@ -66,6 +66,8 @@ def read_mapper_files(paths: Sequence[str | PathLike[str]]) -> MapperFiles:
     entries: list[tuple[str, str]] = []
     unread: list[str] = []
     for path in map(Path, paths):
+        if path.is_dir():
+            raise refuse(path, f"is a folder; allowed: its files, {path}/*.yaml")
         document = load_timeloop(path)
         if not isinstance(document, dict):
             raise refuse(path, "is no mapping of fields; allowed: a file of Timeloop")

@@ -6,8 +6,8 @@ by port widths, and each layer is solved to optimality on it. That sum is a boun
 may each use the whole memory. Configurations that fit together, buffers as large as the largest
 tile of any layer, make it a value.
 
-The design that promises most after a look at a few layers of each goes first, for a value to go by:
-a design that is bounded by more is not prepared any further.
+The design that promises most after a look at the layer with most work goes first, for a value to go
+by: a design that is bounded by more is not prepared any further. Workers help from then on.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -49,9 +50,6 @@ DIVES = 4
 
 #: Hardware that is divided by port widths at once.
 DIVIDED = 64
-
-#: Layers of every design that are prepared to see which design promises most.
-LOOKS = 3
 
 
 @dataclass
@@ -87,8 +85,6 @@ class SharedSearch:
         self._began, count = time.perf_counter(), len(self.designs)
         numbers = itertools.count()  # by what is to be done
         self._open = tuple(BestFirst[float, _OpenHardware](numbers) for _ in range(FIT + 1))
-        # every total is a multiple of the coarsest grid that all objectives share
-        self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         self.alone = [LayersAlone(layers) for layers in self.designs]
         self._banks: dict[int, DesignBounds] = {}
         # by design: the best total, the least bound of what cannot improve on the best of all, the
@@ -154,14 +150,11 @@ class SharedSearch:
         return SequenceBounds(value, bound, infeasible, self._hardware[design], seconds)
 
     def _look(self) -> None:
-        """Prepare some layers of every design, and all of the most promising one: it will give the
-        first array."""
+        """Prepare all layers of the design that promises most when one is: it gives the first
+        array. Others are only looked at as long as they may promise more."""
         checkpoint = self.options.checkpoint()
-        ahead.build(self.alone, self.options, LOOKS)
-        for alone in self.alone:
-            for _ in range(min(LOOKS, len(alone.problems))):
-                alone.prepare(checkpoint)
-        first = min(self.alone, key=lambda alone: alone.bound)
+        while not (first := min(self.alone, key=lambda alone: alone.bound)).layers:
+            first.prepare(checkpoint)
         while not first.complete:
             first.prepare(checkpoint)
 
@@ -169,6 +162,9 @@ class SharedSearch:
 
     def _prepare(self, item: _OpenHardware) -> None:
         """Prepare one more layer of a design: alone it bounds what all take together."""
+        if most := self._most_ahead:
+            items = (item, *self._open[PREPARE].first(most - 1))
+            ahead.build([self.alone[each.design] for each in items], self.options, 1)
         self.alone[item.design].prepare(self.options.checkpoint())
         self._push_design(item.design)
 
@@ -199,7 +195,7 @@ class SharedSearch:
     def _solve(self, item: _OpenHardware) -> None:
         """Solve each layer alone; the sum bounds the array."""
         bank = self._banks[item.design]
-        if most := ahead.most(self.options):
+        if most := self._most_ahead:
             ahead.solve(self._wanted(item, most), self.options)
         bounds = bank.fine.bounds(np.array(item.node, np.int64)[:, None])[:, 0]
         values = [
@@ -225,6 +221,12 @@ class SharedSearch:
             item.node,
             each,
         )
+
+    @property
+    def _most_ahead(self) -> int:
+        """How much is done ahead at once: nothing before there is an array, which that, and the
+        start of workers, would delay."""
+        return ahead.most(self.options) if self.stages else 0
 
     def _wanted(self, item: _OpenHardware, most: int) -> list[tuple[DesignBounds, ahead.Wanted]]:
         """Some hardware, and what promises most beside it, with its layers."""
@@ -302,6 +304,16 @@ class SharedSearch:
             return self._value
         bound = self._on_grid(lowest)
         return bound if self._value is None or bound is None else min(bound, self._value)
+
+    @property
+    def _step(self) -> Fraction:
+        """The coarsest grid that all objectives share: every total is a multiple. Unknown (0) until
+        there is an array, which it would delay."""
+        return self._grid if self.stages else Fraction(0)
+
+    @cached_property
+    def _grid(self) -> Fraction:
+        return objective_step([problem for layers in self.designs for problem, _ in layers])
 
     def _on_grid(self, bound: float) -> Fraction | None:
         """The least total that a bound allows; None if it allows any."""

@@ -153,11 +153,26 @@ def test_several_arrays_are_the_same(seed):
 def test_plans_of_several_arrays_are_solved_ahead():
     executor = Two()
     alone, together = (
-        PipelineSearch(DESIGNS, (0, 1, 0), 2, Minimise.SLOWEST, SolveOptions(helpers=h)).run()
+        PipelineSearch(DESIGNS, (0, 1), 2, Minimise.SLOWEST, SolveOptions(helpers=h)).run()
         for h in (None, Helpers(executor))
     )
     assert timeless(together) == timeless(alone)
-    assert executor.jobs > 2
+    assert executor.jobs > 20
+
+
+@pytest.mark.ci
+def test_workers_do_not_delay_the_first_array():
+    """Before there is one no work is handed over, which would wait for workers to start."""
+
+    class Late(Two):
+        def run(self, jobs, share, tell=None):
+            assert search.stages
+            return super().run(jobs, share, tell)
+
+    executor = Late()
+    search = SharedSearch(DESIGNS, SolveOptions(helpers=Helpers(executor)))
+    assert search.run().value is not None
+    assert executor.jobs > 5
 
 
 @pytest.mark.parametrize("looks", [5, 20, 60, 120, 250])
