@@ -75,6 +75,15 @@ def parse_limits(
     refused, but of what is scarce, such as PEs. A bound may be a share of the platform's resource
     (``bram18k=50%``), or ``none``; of ``metrics`` it may have a unit (``power=3W``).
     Without ``requirements`` there is no ``--require`` for lower limits of other metrics.
+
+    Parameters
+    ----------
+    words : mapping or sequence of str
+        Bounds by metric, or such texts.
+    metrics : mapping of str to Metric, optional
+        The metrics that may be limited, for units and for which way is better.
+    requirements : bool
+        Whether lower limits may be stated as requirements.
     """
 
     def read(name: str, value: object) -> Bound:

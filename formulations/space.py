@@ -246,15 +246,16 @@ class Axis:
 
     def rows(self, left: Sieve | None = None) -> Iterator[Rows]:
         """All legal rows in chunks (at least one, perhaps empty), or those that a sieve leaves."""
-        yield from self.extended({}, 0, left)
+        yield from self.extended({}, left)
 
     def table(self) -> Rows:
         """All legal rows at once."""
         parts = list(self.rows())
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
-    def extended(self, rows: Rows, place: int, left: Sieve | None = None) -> Iterator[Rows]:
-        """Rows of so many first quantities that a sieve leaves, with all further ones."""
+    def extended(self, rows: Rows, left: Sieve | None = None) -> Iterator[Rows]:
+        """Rows of the first quantities that a sieve leaves, with all further ones."""
+        place = len(rows)
         if place == len(self.quantities):
             yield rows
             return
@@ -262,7 +263,7 @@ class Axis:
             rows = left(rows)
         quantity = self.quantities[place]
         for wider in self._with(rows, quantity):
-            yield from self.extended(wider, place + 1, left)
+            yield from self.extended(wider, left)
 
     def _with(self, rows: Rows, quantity: Quantity) -> Iterator[Rows]:
         """Rows of earlier quantities combined with the legal values of the next one."""

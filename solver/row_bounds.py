@@ -53,7 +53,17 @@ class Bounds:
         return bounds, feasible & (bounds <= loosened(value))
 
     def open(self, sources: Sequence[Source], count: int, value: Fraction) -> Mask:
-        """A mask of rows, the first of the sources' nodes, that may be of at most a value."""
+        """A mask of rows, the first of the sources' nodes, that may be of at most a value.
+
+        Parameters
+        ----------
+        sources : sequence of Source
+            Ends of columns: the first source's are the rows', any other has a single node.
+        count : int
+            The number of rows.
+        value : Fraction
+            The value.
+        """
         nodes = np.stack([np.arange(count), np.zeros(count, np.int64)])
         return self.bound(sources, nodes, value)[1]
 

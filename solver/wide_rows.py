@@ -201,7 +201,7 @@ class Families:
 def _span(
     axis: Axis, quantity: Quantity, rows: Rows, spans: dict[str, Interval]
 ) -> tuple[Interval, Mask | bool]:
-    """What a later quantity of some rows is between, and which of them it has a value for.
+    """The interval of a later quantity of some rows, and which of them it has a value for.
 
     Parameters
     ----------
@@ -238,8 +238,8 @@ def _only(rows: Rows, keep: Mask) -> Rows:
 
 
 def _within(columns: Columns, spans: dict[str, Interval], count: int) -> tuple[Floats, Floats]:
-    """What columns are between for rows whose quantities are, right to a few units in the last
-    place; shape (columns, rows) each. None of the columns rounds (`Columns.rounds`).
+    """Ends of columns for rows whose quantities have ends, right to a few units in the last place;
+    shape (columns, rows) each. None of the columns rounds (`Columns.rounds`).
 
     What is known to be no less than 0 is so, whatever intervals lose: bounds rely on it, and the
     product of two ends below 0 would be no lower bound.
@@ -272,8 +272,8 @@ def _certain(spans: tuple[Floats, Floats]) -> Mask:
 
 
 def _around(bounds: Bounds, axis: Axis) -> Ends:
-    """What the columns of an axis are between, whatever its row is, right to a few units in the
-    last place; infinite ends of all where one divides by what may be 0."""
+    """Ends of the columns of an axis, whatever its row is, right to a few units in the last place;
+    infinite ends of all where one divides by what may be 0."""
     columns = bounds.columns(axis)
     ranges = {n: Interval(Fraction(low), Fraction(high)) for n, (low, high) in axis.ranges.items()}
     spans = [bounds_of(column.expression, ranges) for column in columns]

@@ -119,7 +119,7 @@ def test_the_core_needs_no_extra_and_names_the_one_that_is_missing(tmp_path):
 
 
 def test_pages_of_charts_need_their_script_alone(tmp_path, monkeypatch):
-    """As an earlier chart kept it."""
+    """A script kept by an earlier chart serves pages."""
     monkeypatch.setattr("ithaca.files.extras.installed", lambda *modules: False)
     monkeypatch.setattr("ithaca.exports.charts.files.script", lambda: "")
     check_plot(tmp_path / "p.html")

@@ -284,7 +284,7 @@ class Enumeration(ProvingSearch):
         if known is None:
             made = columns.families.rows(sieve)
         else:
-            made = columns.axis.extended(known[0], len(known[0]), sieve) if whole else [known[0]]
+            made = columns.axis.extended(known[0], sieve) if whole else [known[0]]
         for rows in made:
             yield from some(rows, columns.values if whole else columns.extended)
 

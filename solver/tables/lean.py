@@ -87,7 +87,7 @@ class Lean:
             if link.symbols <= rows.keys():
                 legal &= link.holds(rows)
         rows = {name: values[legal] for name, values in rows.items()}
-        yield from axis.extended(rows, 2, left)
+        yield from axis.extended(rows, left)
 
 
 def lean(axis: Axis, columns: Sequence[Column]) -> Lean | None:

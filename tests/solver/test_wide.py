@@ -194,7 +194,7 @@ def test_the_optimum_of_a_wide_product_is_that_of_an_enumeration_in_c():
 
 @pytest.mark.ci
 def test_a_skinny_product_far_above_what_bounds_all_values_is_proven():
-    """Its optimum is half as much again as that bound: guesses grow until rows hold it."""
+    """An optimum half as large again as that bound: guesses grow until rows hold it."""
     result = ithaca.solve(
         "mm", sizes="i=8,j=128256,k=4096", platform="u280", dtype="int8", ports=32, dataflow="j"
     )

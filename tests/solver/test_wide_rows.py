@@ -20,7 +20,7 @@ def open_rows(families, rows):
     """All extensions of some rows that may be of a good configuration, each bounded by itself."""
     bounds, axis = families.bounds, families.axes[families.number]
     columns = [bounds.columns(each) for each in families.axes]
-    for whole in axis.extended(rows, len(rows)):
+    for whole in axis.extended(rows):
         count = next(iter(whole.values())).size
         values = Columns(columns[families.number], axis).values(whole, count)
         sources = piece_sources(

@@ -224,8 +224,8 @@ class SharedSearch:
 
     @property
     def _most_ahead(self) -> int:
-        """How much is done ahead at once: nothing before there is an array, which that, and the
-        start of workers, would delay."""
+        """The number of parts done ahead at once: none before there is an array, which these, and
+        the start of workers, would delay."""
         return ahead.most(self.options) if self.stages else 0
 
     def _wanted(self, item: _OpenHardware, most: int) -> list[tuple[DesignBounds, ahead.Wanted]]:
