@@ -388,10 +388,9 @@ def _place(study: NetworkStudy, index: Index) -> str:
 def _remarks(study: NetworkStudy, *, apart: bool = False) -> Iterator[str]:
     """The worth of each limit at every point, and the reason why one has no answer."""
     for index, point in study.points.items():
-        place, objective = _place(study, index), point.answer.request.objective.text
-        start = f"{place}: " * bool(place)
+        start = f"{place}: " if (place := _place(study, index)) else ""
         if point.marginals:
-            known = objective, study.first.vocabulary
+            known = point.answer.request.objective.text, study.first.vocabulary
             yield from worth_lines(start, point.marginals, known, apart=apart)
         elif point.answer.failure:
             yield f"{start}{point.answer.failure}"
