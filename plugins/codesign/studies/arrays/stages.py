@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
 from itertools import groupby
 from math import ceil, floor, inf
 from operator import itemgetter, le
@@ -120,6 +119,8 @@ class Stages:
             )
         self.sequence, self.arrays = tuple(self.sequence), min(self.arrays, len(self.sequence))
         self.options = self.options.from_now
+        # every objective is a multiple of the coarsest grid that all layers share
+        self._step = objective_step([problem for layers in self.designs for problem, _ in layers])
         divided = "bandwidth" in limits and (
             self.minimise is Minimise.SLOWEST or "bandwidth" in self.shares
         )
@@ -148,11 +149,6 @@ class Stages:
         self._added = 0
         self._opened: dict[tuple[int, int], set[int]] = {}
         self._regions: dict[tuple[int, int], dict[int, ResourceRange]] = {}
-
-    @cached_property
-    def _step(self) -> Fraction:
-        """The coarsest grid that the objectives of all layers share: each is a multiple."""
-        return objective_step([problem for layers in self.designs for problem, _ in layers])
 
     def _bound_choices(self, alone: Sequence[LayersAlone]) -> None:
         """Bound all hardware of all designs; `StoppedError` if the options say to stop."""
