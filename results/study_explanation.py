@@ -333,7 +333,11 @@ def worth_text(
     step = 100 * (raised - bound) / abs(bound) if bound else Fraction(0)
     limits = f"({number(bound)} → {_amount(raised, metric, units)})"
     before, after = number(marginal.before.value), _amount(marginal.after.value, objective, units)
-    if marginal.change is None:
+    if marginal.after.value is None:
+        text = "has no answer"
+    elif marginal.before.value is None:
+        text = f"allows {objective} of {after}"
+    elif marginal.change is None:
         text = f"leaves {objective} at {after}"
     elif marginal.change < 0:
         text = f"lowers {objective} by {percent(-marginal.change)}, from {before} to {after}"
