@@ -49,7 +49,7 @@ def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
     again = ithaca(*arguments, "--plot", str(page), "--results", str(tmp_path / "kept"))
     assert again.stdout == done.stdout
     assert "latency (cycles)" in page.read_text(encoding="utf-8")
-    assert page.stat().st_size < 100_000
+    assert page.stat().st_size < 1_000_000  # charts bring their script
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
