@@ -72,9 +72,9 @@ def limit_facts(best: Solution, in_words: Callable[[Fraction], str] = percent) -
 def nothing_found(result: Result) -> str:
     """The reason why there is no configuration, and what is proven all the same."""
     infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
-    if len(infeasible) == len(result.designs):
-        return f"infeasible{result.basis}: no configuration of any design meets the limits"
     open_ = [s.certificate for s in result.designs if s not in infeasible]
+    if not open_:
+        return f"infeasible{result.basis}: no configuration of any design meets the limits"
     if narrowed := next((proof.failure for proof in open_ if proof.empty), ""):
         return narrowed
     some = (
@@ -138,27 +138,27 @@ def design_cells(solution: Solution) -> list[tuple[str, str]]:
 def design_table(
     result: Result, cells: Callable[[Solution], list[tuple[str, str]]] = design_cells
 ) -> Table:
-    """All designs of a result, the best first; ``cells`` name a design."""
-    rows = []
-    for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0)):
-        certificate = solution.certificate
-        beaten = certificate.beaten
-        outcome: Status | Termination = Termination.BEATEN if beaten else certificate.status
-        rows.append(
-            [
-                *cells(solution),
-                ("objective", number(solution.value)),
-                ("lower bound", number(certificate.lower_bound)),
-                ("status", outcome.value),
-                *unit_cells(solution.metrics, solution.problem.design.vocabulary),
-                *(
-                    (name, number(solution.metrics.get(name)))
-                    for name in limited_metrics(result.limits)
-                ),
-                ("seconds", seconds(certificate)),
-            ]
-        )
-    texts = {"status", *(name for name, _ in cells(result.designs[0]))}
+    """All designs of a result, the best first; ``cells`` name a design. Columns in which no design
+    has anything are left out."""
+    rows = [
+        [
+            *cells(solution),
+            ("objective", number(solution.value)),
+            ("lower bound", number(proof.lower_bound)),
+            ("status", (Termination.BEATEN if proof.beaten else proof.status).value),
+            *unit_cells(solution.metrics, solution.problem.design.vocabulary),
+            *(
+                (name, number(solution.metrics.get(name)))
+                for name in limited_metrics(result.limits)
+            ),
+            ("seconds", seconds(proof)),
+        ]
+        for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0))
+        for proof in (solution.certificate,)
+    ]
+    known = {name for row in rows for name, text in row if text != "–"}
+    rows = [[cell for cell in row if cell[0] in known] for row in rows]
+    texts = {"status", *dict(cells(result.designs[0]))}
     return tabled(rows, texts, ALL, detail=True)
 
 

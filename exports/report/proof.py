@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ithaca.exports.charts.chart import Bar, BarChart, metric_unit
 from ithaca.exports.charts.course import course_chart
 from ithaca.exports.report.answer import BestConfiguration
@@ -87,19 +85,8 @@ def designs(result: Result) -> Section:
         label, also = metric_label(objective, design), metric_unit(objective, design)
         chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
         blocks += [text, chart_figure("designs-chart", chart)]
-    blocks.append(without_absent(design_table(result)))
+    blocks.append(design_table(result))
     return Section("designs", "Design comparison", tuple(blocks))
-
-
-def without_absent(table: Table) -> Table:
-    """A table without the columns in which no row has anything."""
-    kept = [at for at in range(len(table.columns)) if any(row[at] != "–" for row in table.rows)]
-    return replace(
-        table,
-        columns=tuple(table.columns[at] for at in kept),
-        rows=tuple(tuple(row[at] for at in kept) for row in table.rows),
-        text_columns=frozenset(new for new, at in enumerate(kept) if at in table.text_columns),
-    )
 
 
 def _bar(solution: Solution, *, first: bool) -> Bar:
