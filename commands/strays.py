@@ -31,6 +31,8 @@ def of_strays(error: Any, parameters: Iterable[Any], command: str, takes: str) -
     takes : str
         Words on its first argument; empty if it has none.
     """
+    if hasattr(error, "option_name") and type(error).__name__ != "NoSuchOption":
+        return None  # the option is known, its value is missing or too much
     known = {parameter.name: parameter for parameter in parameters}
     option = str(getattr(error, "option_name", ""))
     name, value = option.lstrip("-"), ""

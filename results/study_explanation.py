@@ -334,7 +334,7 @@ def worth_text(
     limits = f"({number(bound)} → {_amount(raised, metric, units)})"
     before, after = number(marginal.before.value), _amount(marginal.after.value, objective, units)
     if marginal.after.value is None:
-        text = "has no answer"
+        text = "was not answered in time"
     elif marginal.before.value is None:
         text = f"allows {objective} of {after}"
     elif marginal.change is None:

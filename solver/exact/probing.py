@@ -15,7 +15,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import cutoff
+from ithaca.formulations.algebra.rounding import cutoff, on_grid
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.solver.exact.descent import descend
@@ -109,7 +109,7 @@ def _promising(
     lowered: LoweredProblem, tables: Sequence[CandidateTable], axis: int, value: Fraction | None
 ) -> CandidateTable:
     """The rows of one axis that may be part of a configuration that meets the limits and improves
-    on a value."""
+    on a value, which need not be on the objective's grid."""
     if not all(table.count for table in tables):
         return tables[axis]
     count = tables[axis].count
@@ -118,5 +118,5 @@ def _promising(
         lowered.bounds, row_sources(lowered.bounds, tables, axis), lowered.limits, nodes
     )
     if value is not None:
-        kept &= bounds <= cutoff(value - lowered.step)
+        kept &= bounds <= cutoff(on_grid(value, lowered.step) - lowered.step)
     return tables[axis].only(kept)

@@ -89,7 +89,7 @@ def wide_tables(
             if state.value is not None and state.value <= top:
                 return rows
         if none:
-            state.lower_bound = max(top, state.lower_bound or top)
+            state.lower_bound = top
         if rows is not None and sum(table.count for table in rows) > MOST_GUESSED:
             break
     if not nearly_proven(state) and levels.proves_lean:

@@ -21,6 +21,7 @@ from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.solver import level_set
 from ithaca.solver.certificate import Status
+from ithaca.solver.exact import wide
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions, never
@@ -200,3 +201,26 @@ def test_a_skinny_product_far_above_what_bounds_all_values_is_proven():
     )
     assert result.best.value == 1_028_508
     assert result.best.certificate.status is Status.OPTIMAL
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("text", ["bram18k+dsp", "off_chip_words", "latency", "dsp"])
+def test_guesses_between_two_values_claim_nothing_false(monkeypatch, text):
+    """Guesses off the objective's grid, around the optimum, where no descent finds it first."""
+    monkeypatch.setattr("ithaca.solver.exact.probing.descend", lambda *_: None)
+    nest, checked = workload("mm", {"i": 4, "j": 5, "k": 3}), 0
+    limits = (Limit("dsp", Fraction(20)), Limit("bram18k", Fraction(90)))
+    for array in designs(nest, Edition.EXACT)[:4]:
+        design = SystolicDesign(nest, array, data_type("fp32"))
+        problem = Problem(design, limits, parse_objective(text))
+        monkeypatch.setattr(level_set, "WIDE", 1 << 12)
+        least = solve_exact(problem).value
+        if least is None or not problem.floor:
+            continue
+        monkeypatch.setattr(level_set, "WIDE", 0)
+        for above in (Fraction(1, 4), Fraction(3, 4)):
+            monkeypatch.setattr(wide, "GUESSES", ((least + above) / problem.floor,))
+            result = solve_exact(problem)  # raises where a bound is above a value
+            assert (result.value, result.certificate.status) == (least, Status.OPTIMAL)
+            checked += 1
+    assert checked > 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from ithaca.files.errors import InputError
 from ithaca.files.messages import errors_at, escaped, refuse
@@ -87,7 +88,8 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         why = _summary(omissions)
         if "fit into" in why and model.parameters and not sizes:  # what is taken for a batch
             name = escaped(model.parameters[0][0])
-            why += f", with {name} 1 unless it has a size: -s {name}=8"
+            size = quote(f"{name}=8")
+            why += f", with {name} 1 unless it has a size: -s {size}"
         raise refuse(
             path,
             f"no node can become a layer: {why}; allowed: "

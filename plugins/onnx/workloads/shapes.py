@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from ithaca.files.errors import InputError
@@ -20,7 +21,7 @@ from ithaca.files.reading import read_bytes
 from ithaca.plugins.onnx.workloads import widths
 from ithaca.plugins.onnx.workloads.backwards import fill
 from ithaca.plugins.onnx.workloads.folding import inferred
-from ithaca.plugins.onnx.workloads.nodes import bodies, bodies_reads, key
+from ithaca.plugins.onnx.workloads.nodes import bodies, bodies_reads
 from ithaca.plugins.onnx.workloads.stand_ins import standing_in
 from ithaca.workloads.networks.network import chosen_parameters
 
@@ -75,7 +76,8 @@ class Model:
         for extent in shape:
             if isinstance(extent, str) and extent in self.symbols:
                 raise InputError(
-                    f"a dimension of tensor '{tensor}' is '{extent}'; give it a size: -s {extent}=8"
+                    f"a dimension of tensor '{tensor}' is '{extent}'; give it a size: "
+                    f"-s {quote(f'{extent}=8')}"
                 )
             if not isinstance(extent, int):
                 raise InputError(
@@ -176,7 +178,7 @@ def _import_domains(model: ModelProto) -> Iterator[str]:
 def _domains(nodes: Any) -> Iterator[str]:
     """The domains of nodes, and of those in their bodies."""
     for node in nodes:
-        yield key(node)[0]
+        yield "" if node.domain == "ai.onnx" else node.domain
         for body in bodies(node):
             yield from _domains(body.node)
 

@@ -49,6 +49,11 @@ class Kind:
         return bool(self.words & _TURNED)
 
     @property
+    def slides(self) -> bool:
+        """Whether a window slides over a map, of which an extent must be known."""
+        return any("conv" in word for word in self.words) or self.each
+
+    @property
     def few(self) -> bool:
         """Whether nothing is multiplied by weights but element by element."""
         return bool(self.words & _FEW) and not self.words & _LAYERS

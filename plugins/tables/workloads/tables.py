@@ -58,7 +58,8 @@ _COLUMNS: Mapping[str, str] = {
 #: Columns of products of an M × K and a K × N matrix.
 _PRODUCT = {"m": "rows", "n": "columns", "k": "inner"}
 
-#: Kinds of layers by the numbers that GAMMA's tables have in their last column, T.
+#: Kinds of layers by the numbers that GAMMA's tables have in their last column, T. The first three
+#: numbers of the last kind are M, N and K, whatever the titles are.
 _GAMMA = {"0": "FC", "1": "CONV", "2": "DSCONV", "3": "GEMM"}
 
 #: Columns that may state two numbers, along rows and columns, and their cells.
@@ -80,9 +81,9 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
 
     Raises `InputError` if it is none that is known, or a letter has no size.
     """
-    (_, header), *lines = [*table_rows(path)] or [(0, [])]
+    (_, titles), *lines = [*table_rows(path)] or [(0, [])]
     sizes = sizes or {}
-    header, lines = _worded(header, lines)
+    header, lines = _worded(titles, lines)
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in header]
     if states_extents(path):
         chosen_parameters(path, {}, sizes)
@@ -110,12 +111,19 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     if not {"rows", "inputs"} & {*columns}:
         raise refuse(
             path,
-            f"has columns {', '.join(map(quoted, header[:8])) or 'none'}; allowed: a topology of "
+            f"has columns {', '.join(map(quoted, titles[:8])) or 'none'}; allowed: a topology of "
             "SCALE-Sim, columns M, N, K, or channels, kernel and sizes of convolutions (such as "
             "C, K, R, S, P, Q, stride)",
         )
+    product = [*_PRODUCT.values()][: len(columns)] + [""] * (len(columns) - 4) + ["kind"]
     rows_of = (
-        _row(f"{path} row {line}", cells, columns, header, f"layer{number}")
+        _row(
+            f"{path} row {line}",
+            cells,
+            product if header is not titles and cells[-1:] == [_GAMMA["3"]] else columns,
+            header,
+            f"layer{number}",
+        )
         for number, (line, cells) in enumerate(_valued(path, lines, columns, sizes), 1)
     )
     remarks, parameters = [*_remarks(header, columns, lines)], tuple(sizes.items())
@@ -127,7 +135,8 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
 def _is_dense(columns: Sequence[str]) -> bool:
     """Whether the layers of such columns have channels alone."""
     return "inputs" in columns and not any(
-        name.startswith(("map", "places", "window")) for name in columns
+        name.startswith(("map", "places", "window", "stride", "padding", "dilation"))
+        for name in columns
     )
 
 
@@ -138,7 +147,10 @@ def _worded(
     kinds = {cells[-1] for _, cells in lines if len(cells) == len(header)}
     if header[-1:] != ["T"] or not kinds <= {*_GAMMA}:
         return header, lines
-    worded = [(line, [*cells[:-1], _GAMMA.get(cells[-1], cells[-1])]) for line, cells in lines]
+    worded = [
+        (line, [*cells[:-1], _GAMMA[cells[-1]]] if len(cells) == len(header) else cells)
+        for line, cells in lines
+    ]
     return [*header[:-1], "type"], worded
 
 
@@ -301,7 +313,7 @@ def _row(
     if kind.few:
         return LeftOut(where, name, stated)
     numbers = _numbers(where, cells, columns, header)
-    if _is_dense(columns):
+    if _is_dense(columns) and not kind.slides:
         numbers |= {"places_0": 1, "places_1": 1}
     if kind.each and "inputs" in numbers:
         channels, outputs = numbers["inputs"], numbers.get("outputs", 1)

@@ -110,7 +110,7 @@ def hls4ml_folding(
         )
     unrolled, freedoms, remarks = [], [], []
     for layer, name in zip(layers, names, strict=True):
-        own = {**stated.get("Model", {"ReuseFactor": None}), **by_name.get(name, {})}
+        own = {**(stated.get("Model") or {"ReuseFactor": None}), **by_name.get(name, {})}
         each, freedom, remark = _layer(own, path, layer)
         unrolled.append(each)
         freedoms.append(freedom)

@@ -280,6 +280,11 @@ def test_tables_of_gamma(tmp_path):
     dense = network(tmp_path, "O,I,0,0,0,0,T\n8,4,1,1,1,1,0\n")
     assert dense.operations == 32
     assert dense.remarks[-1].endswith("dense layers: no column says the sizes of maps or windows")
+    product = network(tmp_path, "K,C,Y,X,R,S,T\n5,7,3,1,1,1,3\n16,3,10,10,3,3,\n").layers[0]
+    assert product.nest.sizes == {"i": 5, "j": 7, "k": 3}  # the first three are M, N, K
+    for convolutions in ("name,type,Cin,Cout\na,conv,16,32\n", "name,C,K,stride\na,3,4,2\n"):
+        with pytest.raises(InputError, match="the input's size along rows is missing"):
+            network(tmp_path, convolutions)
     other = network(tmp_path, "M,N,K,T\n2,3,4,5\n")
     assert other.remarks[-1].endswith("not read: column 'T'")
 

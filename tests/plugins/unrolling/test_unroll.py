@@ -402,6 +402,7 @@ def test_limits_that_nothing_meets_and_options_that_do_not_go_together(tmp_path)
         ({"HLSConfig": {"Model": {"ReuseFactor": 2}}}, "a configuration of hls4ml"),
         ({"HLSConfig": {"LayerName": {}}, "KerasH5": "model.h5"}, "a configuration of hls4ml"),
         ({"Model": {"Precision": "fixed", "ReuseFactor": 2}}, "a configuration of hls4ml"),
+        ({"Model": None, "LayerName": {"a": {"ReuseFactor": 2}}}, "a configuration of hls4ml"),
     ],
 )
 def test_a_configuration_is_no_network(tmp_path, document, kind):
