@@ -103,7 +103,7 @@ def shortfalls(
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
     cases = _cases(question)
     left = 2 * len(cases)
-    large = question.space.box.count * len(question.works) > MANY
+    large = _large(question)
 
     def least(limit: Limit, amount: Amount, others: tuple[Limit, ...]) -> Shortfall | None:
         nonlocal left
@@ -151,3 +151,40 @@ def shortfalls(
         if any(each.smallest is not None for each in faults):
             break
     return tuple(faults)
+
+
+def at_fault(question: CodesignQuestion) -> tuple[str, ...] | None:
+    """The metrics of limits that no accelerator keeps together, though some accelerator keeps all
+    but any one of them; None where searches leave that open.
+
+    Parameters
+    ----------
+    question : CodesignQuestion
+        A question that no accelerator answers.
+    """
+    bank, least = LayerCache(question.space.accelerator), True
+    names = list(dict.fromkeys(limit.metric for limit in question.limits))
+    if _large(question):
+        return None
+    for name in list(names):
+        rest = tuple(x for x in question.limits if x.metric in names and x.metric != name)
+        status = _any(replace(question, objectives=question.objectives[:1], limits=rest), bank)
+        if status is Status.INFEASIBLE:
+            names.remove(name)
+        least &= status is not Status.UNKNOWN
+    return tuple(names) if least else None
+
+
+def _any(question: CodesignQuestion, bank: LayerCache) -> Status:
+    """The status of a search for any accelerator, by at most `SEARCHES`."""
+    began = len(bank.asks)
+
+    def enough() -> bool:
+        return bool(search.points) or len(bank.asks) - began > SEARCHES
+
+    search = BoxSearch(question, bank, SolveOptions(stop=enough))
+    return search.run().certificate.status
+
+
+def _large(question: CodesignQuestion) -> bool:
+    return question.space.box.count * len(question.works) > MANY
