@@ -21,7 +21,7 @@ REQUIREMENTS = ("size >= 2*wires", "area == size + 2*wires", "skew <= 2", "wires
 
 
 def everything(question):
-    """What the limits of a question bound, of every accelerator with every mapping."""
+    """Amounts that the limits of a question bound, of every accelerator with every mapping."""
     space, values = question.space, []
     ways = (False, True) if space.accelerator.both else (False,)
     for place in product(*(quantity.values for quantity in space.quantities)):
