@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.codesign.studies.floors import least_product
-from ithaca.plugins.codesign.studies.infeasible import shortfalls
+from ithaca.plugins.codesign.studies.infeasible import at_fault, shortfalls
 from ithaca.plugins.codesign.studies.layer_cache import LayerCache
 from ithaca.plugins.codesign.studies.points import certified
 from ithaca.plugins.codesign.studies.question import CodesignQuestion
@@ -80,7 +80,8 @@ def codesign(
         if result.certificate.status is Status.INFEASIBLE:
             falls = shortfalls(question, bank, budget.share(), executor)
             proof = replace(result.certificate, seconds=budget.spent)
-            result = replace(result, certificate=proof, shortfalls=falls)
+            fault = None if falls or options.search.time_limit else at_fault(question)
+            result = replace(result, certificate=proof, shortfalls=falls, contradictory=fault)
     further = None
     if len(question.objectives) == 1 and result.certificate.status is Status.OPTIMAL:
         assert result.value is not None

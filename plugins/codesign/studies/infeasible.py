@@ -40,8 +40,12 @@ def _smallest(least: Fraction, limit: Limit, amount: Amount) -> Fraction:
     return least - amount.bound + limit.bound
 
 
-#: Accelerators from which on limits are compared with bounds that take no search, first.
+#: Layers of accelerators, in all, from which on bounds that take no search come first, and any
+#: bound above a limit will do.
 MANY = 4096
+
+#: Layers that are searched for the least value of one limit; what they leave open is a bound.
+SEARCHES = 32
 
 
 def beyond(
@@ -78,11 +82,12 @@ def shortfalls(
     """The limits of a question that no accelerator answers, and what each would have to be.
 
     In large spaces those come first that bounds without a search tell (`beyond`). Else each is
-    minimised under the other limits: raising it alone to that helps. If no single one
-    helps, those are named that cannot be met even without the others: none, if limits contradict
-    each other or layers run nowhere. A limit on runs is one of each workload, which is named
-    instead of the space; of several, each has a least of its own, which need not suffice. What was
-    not tried in time is named without a value: it is open whether that limit helps.
+    minimised under the other limits, as far as `SEARCHES` tell, in large spaces until a bound is
+    above it: raising it alone to the least helps. If no single one helps, those are named that
+    cannot be met even without the others: none, if limits contradict each other or layers run
+    nowhere. A limit on runs is one of each workload, which is named instead of the space; of
+    several, each has a least of its own, which need not suffice. What was not tried in time is
+    named without a value: it is open whether that limit helps.
 
     Parameters
     ----------
@@ -98,18 +103,29 @@ def shortfalls(
     budget, limits = Budget(replace(options, gap=0.0)), question.limits
     cases = _cases(question)
     left = 2 * len(cases)
+    large = _large(question)
 
     def least(limit: Limit, amount: Amount, others: tuple[Limit, ...]) -> Shortfall | None:
         nonlocal left
+        share, began = budget.share(left), len(bank.asks)
+
+        def known() -> Fraction | None:
+            floor = search.lower_bound
+            return None if floor is None else _smallest(floor, limit, amount)
+
+        def enough() -> bool:
+            late = options.stopped or len(bank.asks) - began > SEARCHES
+            return late or (large and (known() or limit.bound) > limit.bound)
+
         relaxed = _minimising(question, amount, others)
-        result = BoxSearch(relaxed, bank, budget.share(left), executor=executor).run()
+        search = BoxSearch(relaxed, bank, replace(share, stop=enough), executor=executor)
+        result = search.run()
         left -= 1
-        floor, status = result.certificate.lower_bound, result.certificate.status
-        bound = None if floor is None else _smallest(floor, limit, amount)
+        bound, status = known(), result.certificate.status
         met = bound is not None and bound <= limit.bound
         if status is Status.INFEASIBLE or (status is Status.OPTIMAL and met):
             return None
-        if met or (result.best is None and others):
+        if met or (result.best is None and others and not large):
             bound = None
         workload = amount.workload
         proven = status is Status.OPTIMAL and (workload is None or len(question.workloads) == 1)
@@ -118,7 +134,7 @@ def shortfalls(
             limit.metric, limit.bound, bound, bool(others) or len(limits) == 1, proven, name
         )
 
-    if question.space.box.count > MANY and (seen := beyond(question, bank, options, executor)):
+    if large and (seen := beyond(question, bank, options, executor)):
         return seen
     faults: list[Shortfall] = []
     for kept in (True, False) if len(limits) > 1 else (False,):
@@ -135,3 +151,40 @@ def shortfalls(
         if any(each.smallest is not None for each in faults):
             break
     return tuple(faults)
+
+
+def at_fault(question: CodesignQuestion) -> tuple[str, ...] | None:
+    """The metrics of limits that no accelerator keeps together, though some accelerator keeps all
+    but any one of them; None where searches leave that open.
+
+    Parameters
+    ----------
+    question : CodesignQuestion
+        A question that no accelerator answers.
+    """
+    bank, least = LayerCache(question.space.accelerator), True
+    names = list(dict.fromkeys(limit.metric for limit in question.limits))
+    if _large(question):
+        return None
+    for name in list(names):
+        rest = tuple(x for x in question.limits if x.metric in names and x.metric != name)
+        status = _any(replace(question, objectives=question.objectives[:1], limits=rest), bank)
+        if status is Status.INFEASIBLE:
+            names.remove(name)
+        least &= status is not Status.UNKNOWN
+    return tuple(names) if least else None
+
+
+def _any(question: CodesignQuestion, bank: LayerCache) -> Status:
+    """The status of a search for any accelerator, by at most `SEARCHES`."""
+    began = len(bank.asks)
+
+    def enough() -> bool:
+        return bool(search.points) or len(bank.asks) - began > SEARCHES
+
+    search = BoxSearch(question, bank, SolveOptions(stop=enough))
+    return search.run().certificate.status
+
+
+def _large(question: CodesignQuestion) -> bool:
+    return question.space.box.count * len(question.works) > MANY

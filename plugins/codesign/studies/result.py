@@ -123,6 +123,9 @@ class CodesignResult(NetworksAnswer):
     """Counts of the search."""
     shortfalls: tuple[Shortfall, ...] = ()
     """If there is no such accelerator: limits that cannot be met, and their least."""
+    contradictory: tuple[str, ...] | None = None
+    """Limits that no accelerator keeps together, though all but any one of them; None where that is
+    open, as of files."""
     source: str = field(default=OWN, compare=False)
     """The file it was read from, for messages."""
     trail: tuple[str, ...] = ()
@@ -241,11 +244,13 @@ class CodesignResult(NetworksAnswer):
         inherited = f"; space {space.name} itself limits {', '.join(own)}" if own else ""
         if self.certificate.status is not Status.INFEASIBLE:
             return self.certificate.failure + inherited
-        if not self.shortfalls and len(limits) < 2:
+        if not self.shortfalls and (len(limits) < 2 or self.contradictory == ()):
             return "infeasible: a layer runs on no accelerator of the space, whatever the limits"
         reasons = explain(self.shortfalls, 1, metrics)
         if reasons == [CONTRADICTION]:
-            reasons = [contradiction([limit.metric for limit in limits])]
+            names = self.contradictory or [limit.metric for limit in limits]
+            more = "" if self.contradictory else ", perhaps not all of them"
+            reasons = [contradiction(names) + more]
         why = "; ".join(reasons)
         return f"infeasible: {why}{inherited}"
 
