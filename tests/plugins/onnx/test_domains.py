@@ -76,7 +76,7 @@ def test_models_without_operator_sets_are_tolerated_with_a_remark(tmp_path):
 def test_what_is_taken_for_a_batch_is_named_where_a_window_does_not_fit(tmp_path):
     graph = Graph(sound=[-1, 4, 1])
     graph.add("Conv", graph.add("Transpose", "sound", perm=[2, 1, 0]), graph.weight(2, 4, 3))
-    with pytest.raises(InputError, match=r"1, with sound\[0\] 1 unless .*: -s sound\[0\]=8"):
+    with pytest.raises(InputError, match=r"1, with sound\[0\] 1 unless .*: -s 'sound\[0\]=8'"):
         graph.network(tmp_path)
     assert graph.network(tmp_path, {"sound[0]": 9}).operations == 7 * 2 * 4 * 3
 
