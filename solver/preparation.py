@@ -40,7 +40,7 @@ def begun(
         The problem.
     options : SolveOptions
         The options of the search. By tables it leaves out what is no better than their rival, the
-        value of another problem's configuration.
+        value of another problem's configuration, or worse than the incumbent.
     state : SearchState
         What is known, to which boxes are added.
     offer : Callable
@@ -68,14 +68,15 @@ def begun(
         )
 
     levels = LevelSets(problem, checkpoint)
-    if rival is not None and not problem.space.entangled:
-        tables = levels.tables(rival)
-        if tables is None:
-            return None
-    elif levels.wide:
+    top = rival if state.value is None else least(state.value)
+    if rival is None and levels.wide:
         from ithaca.solver.exact.wide import wide_tables
 
         tables = wide_tables(problem, state, offer, checkpoint)
+    elif top is not None and not problem.space.entangled:
+        tables = levels.tables(top)
+        if tables is None:
+            return None
     return Search(build_model(problem, checkpoint, narrowed, tables), options), EXACT
 
 

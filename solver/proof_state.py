@@ -41,12 +41,10 @@ ALONE, PATIENCE, PATIENT = 2.0, 2.0, 1000
 #: that relaxations and their rounding may take where nothing is known.
 EVOLUTION_SHARE, SEEDING_SHARE = 0.2, 0.5
 
-#: Relaxations solved for a first incumbent while tables are built, and for a first bound
-#: where time is shared.
+#: Relaxations for a first incumbent while tables are built, and for a bound in shared time.
 EARLY_STAGES, FIRST_STAGES = (12,), (1,)
 
-#: Share of a time limit kept for other provers, and seconds that these have for what stages leave
-#: open: gaps of many digits they may never close.
+#: Share of a time limit for other provers, and seconds that these have for what stages leave open.
 PROVERS_SHARE, LAST = 0.25, 60.0
 
 
@@ -175,9 +173,15 @@ class ProofState:
         budget = Budget(options)
         if not reaches(self._ceiling, self.state, options):
             self._search, self._ceiling = None, None
-        if not self.closed(options):
-            part = most if self.staged else None
-            self._explore_narrower(Budget(budget.share().turn(part)), report)
+        if not self.closed(options) and (
+            options.rival is None  # else tables hold only what beats it
+            or options.time_limit is not None
+            or self._narrower
+            or self.staged
+            or self.problem.space.entangled
+        ):
+            part = Budget(budget.share().turn(most if self.staged else None))
+            self._explore_narrower(part, report)
         if not self.closed(options) and (self._search is not None or self._prepare(budget)):
             assert self._search is not None
             self._search.report = report
@@ -255,7 +259,7 @@ class ProofState:
                 solution = PROVERS[name](self.problem, own, tell, *known)
             except (ModuleNotFoundError, InputError, MemoryError):  # no package, form or memory
                 continue
-            # it ends before its time where it has said all; what is left may be beyond it for ever
+            # one that ends early has no more to say
             self._provers_seconds += budget.spent
             early = limit is not None and budget.spent < 0.9 * limit and not options.stopped
             self._left_to_provers |= not early and self._provers_seconds < LAST

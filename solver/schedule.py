@@ -94,10 +94,8 @@ class Schedule:
         self.failed: set[int] = set()
         self._final: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
-        self._others, self._best_only = (
-            any(entry.course.others for entry in self.entries),
-            best_only,
-        )
+        self._others = any(e.course.others for e in self.entries)
+        self._best_only = best_only
         self._resumes, self._rivalry = isinstance(executor, InProcess), True
         self._grouped = rivals is not None
         self._among: Sequence[int] = range(len(self.entries))
@@ -154,10 +152,7 @@ class Schedule:
         They need to be better than that one only: so what comes of a problem does not depend on
         which are solved at a time.
         """
-        ranked = [
-            sorted(numbers, key=lambda n: self.entries[n].course.problem.design.rank)
-            for numbers in workloads
-        ]
+        ranked = [sorted(numbers, key=self._promise) for numbers in workloads]
         yield from self._round([first for first, *_ in ranked], Step.PROOF)
         self._set_rivals()
         yield from self._round([n for _, *rest in ranked for n in rest], Step.PROOF, learn=False)
@@ -174,10 +169,7 @@ class Schedule:
         if len(self._among) > 1 and (limit is not None or (self._resumes and alone)):
             # one of each first: the time may not suffice for all
             ranked = [sorted(numbers, key=self._promise) for numbers in places.values()]
-            pairs = sorted(
-                (place, number) for numbers in ranked for place, number in enumerate(numbers)
-            )
-            order = [number for _, number in pairs]
+            order = [n for _, n in sorted(p for own in ranked for p in enumerate(own))]
             most = None
             if limit is not None:
                 turn = max(limit * SURVEY_SHARE / self._turns(self._among), LEAST)
@@ -213,10 +205,9 @@ class Schedule:
             each = [[numbers] for numbers in places.values()]
             for workloads in each if self._resumes else [[*places.values()]]:
                 yield from self._bests(workloads)
-                yield from self._round(
-                    [n for each in workloads for n in each if self._undecided(n)], Step.TIES
-                )
-                yield from self._rest([n for each in workloads for n in each])
+                numbers = [n for each in workloads for n in each]
+                yield from self._round([n for n in numbers if self._undecided(n)], Step.TIES)
+                yield from self._rest(numbers)
         elif self._best_only:
             yield from self._round(self._among, Step.PROOF)
 
@@ -278,11 +269,9 @@ class Schedule:
     def _contest(self, limit: float | None) -> Iterator[tuple[int, Solution | Exception]]:
         """Advance what may beat its rivals, until nothing may or the time of the contest is
         over."""
-        until = (
-            limit
-            if limit is None or not (self._others and self._resumes)
-            else limit * (1 - PROVERS_SHARE)
-        )
+        until, others = limit, self._others and self._resumes
+        if limit and others:
+            until = limit * (1 - PROVERS_SHARE)
         stretch = ALONE
         while (contest := self._able()) and (until is None or self._budget.spent < until):
             if until is not None:
@@ -290,7 +279,7 @@ class Schedule:
                 stretch = min(stretch, max(turn, LEAST_STRETCH)) if self._resumes else turn
             yield from self._round(contest, Step.CONTEST if self._resumes else Step.PROOF, stretch)
             stretch *= 2
-        if until is not None and self._others and self._resumes:
+        if until and others:
             yield from self._round(self._able(), Step.PROVERS)
 
     def _round(
@@ -355,8 +344,8 @@ class Schedule:
 
         def hope(number: int) -> float:
             """The share of the best value by which it may be improved, negative."""
-            course, best = self.entries[number].course, self.entries[number].best
-            bound = course.state.lower_bound
+            entry = self.entries[number]
+            best, bound = entry.best, entry.course.state.lower_bound
             return -inf if bound is None or not best else float((bound - best) / abs(best))
 
         return sorted(
@@ -368,10 +357,10 @@ class Schedule:
         return entry.course.closed(entry.own_options(self._budget.options))
 
     def _promise(self, number: int) -> tuple[int, Fraction | float]:
-        """A key that puts first the designs of which most is hoped; where time is short, of these
-        the least bound."""
+        """A key that puts first the designs of which most is hoped; where time is short, or
+        workloads have rivals of their own, of these the least bound."""
         course, bound = self.entries[number].course, None
-        if self._budget.options.time_limit is not None:
+        if self._budget.options.time_limit is not None or self._grouped:
             bound = course.state.lower_bound
         return course.problem.design.rank, -inf if bound is None else bound
 
@@ -386,11 +375,8 @@ class Schedule:
 
     def _unproven(self, number: int) -> bool:
         """Whether there is something left to prove or, of what is infeasible, to explain."""
-        if number in self.failed:
-            return False
-        return not self._closed(number) or (
-            self._infeasible(number) and not self.entries[number].explained
-        )
+        unexplained = self._infeasible(number) and not self.entries[number].explained
+        return number not in self.failed and (unexplained or not self._closed(number))
 
     def _undecided(self, number: int) -> bool:
         """Whether a problem is proven, no rival beats it, and others of that value were not looked
