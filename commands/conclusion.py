@@ -124,10 +124,7 @@ def conclude(
         (outputs.output, answer.save),
         (outputs.table, lambda path: write_text_atomically(path, answer.table)),
     )
-    for path, write in more:
-        if path is not None:
-            write(path)
-            wrote(path)
+    write_and_show(lambda: None, *more)
     if answer.failure:
         nothing_found(answer.failure)
 
@@ -169,8 +166,8 @@ def plotted(words: str, check: str = "", options: Any = Outputs) -> Callable[...
         refuses = check and plot is not None
         charts = "ithaca.exports.charts.of_studies"
         answer: Any = ask(before=getattr(import_module(charts), check)) if refuses else ask()
-        nothing = answer.failure and answer.picture is None
-        conclude(answer, outputs, (None if nothing else plot, answer.plot))
+        drawn = None if answer.failure and answer.picture is None else plot
+        conclude(answer, outputs, (drawn, answer.plot))
 
     hint = Annotated[Path | None, Option("--plot", help=words), Written(_check_plot)]
     command.__annotations__ |= {"plot": hint, "outputs": options}

@@ -83,7 +83,7 @@ def nothing_found(result: Result) -> str:
     )
     bounds = [proof.lower_bound for proof in open_]
     least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-    return f"nothing found in time; lower bound {number(least)}" + (some if infeasible else "")
+    return f"nothing found in time; lower bound {number(least)}{some if infeasible else ''}"
 
 
 def objective_fact(result: Result) -> Fact:

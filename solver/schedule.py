@@ -356,13 +356,13 @@ class Schedule:
         entry = self.entries[number]
         return entry.course.closed(entry.own_options(self._budget.options))
 
-    def _promise(self, number: int) -> tuple[int, Fraction | float]:
+    def _promise(self, number: int) -> tuple[int, bool, Fraction | float]:
         """A key that puts first the designs of which most is hoped; where time is short, or
-        workloads have rivals of their own, of these the least bound."""
+        workloads have rivals of their own, of these the least bound. What is settled is last."""
         course, bound = self.entries[number].course, None
         if self._budget.options.time_limit is not None or self._grouped:
             bound = course.state.lower_bound
-        return course.problem.design.rank, -inf if bound is None else bound
+        return course.problem.design.rank, course.state.complete, -inf if bound is None else bound
 
     def _unanswered(self, number: int) -> bool:
         """Whether neither it nor a rival has a configuration, and it may have one."""

@@ -57,8 +57,8 @@ def wide_tables(
     def improve(rows: list[CandidateTable], boxes: int, top: Fraction | None = None) -> bool:
         """Look among rows for what is better than is known, and no more than a value; whether it
         is known that there is nothing."""
-        lowered, value = levels.bounds.lowered, least(state.value, top)
-        few = probe(problem, lowered, rows, value, lambda x: least(offer(x), top), checkpoint)
+        lowered, known = levels.bounds.lowered, least(state.value, top)
+        few = probe(problem, lowered, rows, known, lambda x: least(offer(x), top), checkpoint)
         if not all(table.count for table in few):
             return True
         trees = tuple(build_tree(table, checkpoint) for table in few)
@@ -72,15 +72,15 @@ def wide_tables(
             search.run(state.incumbent)
         finally:
             state.boxes += search.state.boxes
-            if search.state.incumbent is not None:
-                offer(search.state.incumbent)
+            if best := search.state.incumbent:
+                offer(best)
         return search.state.complete
 
     floor = problem.floor
-    for top in () if floor is None or floor <= 0 else [guess * floor for guess in GUESSES]:
-        if state.lower_bound is not None and top <= state.lower_bound:
+    for top in [guess * floor for guess in GUESSES] if floor and floor > 0 else ():
+        if top <= (state.lower_bound or 0):
             continue
-        rows = levels.tables(top if state.value is None else min(state.value, top))
+        rows = levels.tables(least(state.value, top) or top)
         none = rows is None
         if rows is not None:
             rows = [without_dominated(table) for table in rows]
@@ -90,7 +90,7 @@ def wide_tables(
                 return rows
         if none:
             state.lower_bound = top
-        if rows is not None and sum(table.count for table in rows) > MOST_GUESSED:
+        if rows and sum(table.count for table in rows) > MOST_GUESSED:
             break
     if not nearly_proven(state) and levels.proves_lean:
         return None
@@ -104,7 +104,7 @@ def wide_tables(
         look_up()
         improve(replace(levels, checkpoint=look_up).few_rows(), MOST_BOXES)
     tables = None if state.value is None else levels.tables(state.value)
-    return None if tables is None else [without_dominated(table) for table in tables]
+    return tables and [without_dominated(table) for table in tables]
 
 
 def least(*values: Fraction | None) -> Fraction | None:
