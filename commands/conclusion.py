@@ -22,46 +22,39 @@ from ithaca.solver.solution import Solution
 
 
 @dataclass(frozen=True)
-class Printing:
+class _Printed:
+    as_json: AsJson = False
+
+    def __post_init__(self) -> None:
+        for name in ("loops", "verbose"):
+            if self.as_json and getattr(self, name, False):
+                raise InputError(
+                    f"--{name} cannot be given with --json, which prints one "
+                    "document; allowed: one of them"
+                )
+
+
+@dataclass(frozen=True)
+class Printing(_Printed):
     """Options of how a command prints what it finds. Raises `InputError` if that could not be
     done."""
 
     loops: Loops = False
-    as_json: AsJson = False
-
-    def __post_init__(self) -> None:
-        if self.loops and self.as_json:
-            raise InputError(
-                "--loops cannot be given with --json, which prints one "
-                "document; allowed: one of them"
-            )
 
 
 @dataclass(frozen=True)
-class Outputs:
+class Outputs(_Printed):
     """The files that an answer is written to, and how it is printed. Raises `InputError` if that
     could not be done."""
 
-    as_json: AsJson = False
     output: Output = None
     table: TableFile = None
     verbose: Verbose = False
-
-    def __post_init__(self) -> None:
-        if self.verbose and self.as_json:
-            raise InputError(
-                "--verbose cannot be given with --json, which prints one "
-                "document; allowed: one of them"
-            )
 
 
 @dataclass(frozen=True)
 class OutputOptions(Outputs, Printing):
     """Options of how a command prints and writes what it finds."""
-
-    def __post_init__(self) -> None:
-        Outputs.__post_init__(self)
-        Printing.__post_init__(self)
 
 
 def write_and_show(
