@@ -115,7 +115,7 @@ def check(seed):
 
 @pytest.mark.parametrize(
     "draws",
-    [pytest.param(10, marks=pytest.mark.ci), pytest.param(150, marks=pytest.mark.slow)],
+    [pytest.param(5, marks=pytest.mark.ci), pytest.param(150, marks=pytest.mark.slow)],
 )
 def test_drawn_contradictions_of_accelerators_are_named(draws):
     assert sum(map(check, range(draws))) > draws / 4
