@@ -49,5 +49,6 @@ def timeloop_mapper(
     draws = (
         [] if mapped is None or plot is None else [(plot, partial(save_plot, energy_bars(mapped)))]
     )
-    own = OutputOptions(printed.loops, printed.as_json, verbose=not printed.as_json)
+    as_json = printed.as_json
+    own = OutputOptions(loops=printed.loops, as_json=as_json, verbose=not as_json)
     conclude(result, own, *draws, also=also)
