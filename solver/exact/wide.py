@@ -72,8 +72,8 @@ def wide_tables(
             search.run(state.incumbent)
         finally:
             state.boxes += search.state.boxes
-            if best := search.state.incumbent:
-                offer(best)
+            if search.state.incumbent is not None:
+                offer(search.state.incumbent)
         return search.state.complete
 
     floor = problem.floor

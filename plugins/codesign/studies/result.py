@@ -249,7 +249,9 @@ class CodesignResult(NetworksAnswer):
         reasons = explain(self.shortfalls, 1, metrics)
         if reasons == [CONTRADICTION]:
             names = self.contradictory or [limit.metric for limit in limits]
-            more = "" if self.contradictory else ", perhaps not all of them"
+            more = (
+                "" if self.contradictory else ", perhaps not all of them, or a layer runs nowhere"
+            )
             reasons = [contradiction(names) + more]
         why = "; ".join(reasons)
         return f"infeasible: {why}{inherited}"

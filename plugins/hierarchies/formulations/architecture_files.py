@@ -99,7 +99,7 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
             )
         file = candidates[0]
     document = load_timeloop(file)
-    if isinstance(document, dict) and "schema" in document:
+    if isinstance(document, dict) and str(document.get("schema")).startswith("ithaca/"):
         raise refuse(
             file,
             "is an answer; allowed: an architecture (verify, explain, report, export take answers)",
