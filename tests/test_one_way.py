@@ -148,20 +148,6 @@ def test_tools_are_named_by_one_word(tmp_path):
     assert "--to is 'optuma'; allowed: optuna" in command("seed", *asked, "--to", "optuma").stderr
 
 
-def test_answers_are_documents(tmp_path):
-    succeed("solve", "mm", *SMALL, "--dataflow", "i,j", "-o", "r.json", cwd=tmp_path)
-    checks = json.loads(succeed("verify", "r.json", "--json", cwd=tmp_path).stdout)
-    assert checks["confirmed"] is True
-    assert [check["place"] for check in checks["checks"]] == ["[i,j] C"]
-    grid = json.loads(succeed("grid", "r.json", "--around", "1", "--json", cwd=tmp_path).stdout)
-    assert grid["value"] == ithaca.load(tmp_path / "r.json").value
-    assert 0 < grid["feasible"] <= grid["legal"] <= grid["points"]
-    for kind in ("workloads", "networks", "platforms", "architectures", "spaces"):
-        listed = json.loads(succeed("list", kind, "--json").stdout)["list"]
-        assert len(listed) > 3
-        assert all(row["name"] for row in listed)
-
-
 def test_every_command_has_its_answer_as_a_document(tmp_path):
     commands = {name: cli.load(name) for name in cli.COMMANDS if name != "list"}
     listing = cli.load("list")
@@ -180,20 +166,6 @@ def test_every_command_has_its_answer_as_a_document(tmp_path):
         assert written["wrote"] == words[-1]
         assert written["what"].startswith(what)
         assert (tmp_path / words[-1]).exists()
-
-
-def test_mappings_start_from_known_ones(tmp_path):
-    words = ("map", "mm", "--arch", "simple", *SMALL)
-    succeed(*words, "-o", "m.json", cwd=tmp_path)
-    succeed("export", "m.json", "--to", "timeloop", "-o", "timeloop", cwd=tmp_path)
-    succeed("evaluate", "m.json", "--table", "m.csv", cwd=tmp_path)
-    best = ithaca.load(tmp_path / "m.json").value
-    for start in ("m.json", "m.csv", "timeloop/mapping.yaml"):
-        cut = ("--method", "evolve", "--time-limit", "1e-9", "--start", start, "-o", "s.json")
-        command(*words, *cut, cwd=tmp_path)
-        assert ithaca.load(tmp_path / "s.json").value == best
-    done = command(*words, "--start", "no.csv", cwd=tmp_path)
-    assert done.stderr == "ithaca: no.csv: no such file; allowed: a file that exists\n"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ithaca.files.errors import InputError
 from ithaca.formulations.data_types import DATA_TYPES
 from ithaca.formulations.systolic.design import systolic
 from ithaca.solver.certificate import Status
-from ithaca.workloads.library import workload, workload_names
+from ithaca.workloads.library import workload
 from tests.command_line import ithaca, refused, succeed
 from tests.refusals import refusals
 
@@ -88,21 +88,6 @@ def test_a_table_of_points_keeps_the_stride(solved):
     best = json.loads((solved / "result.json").read_text())["best"]["metrics"]["latency"]
     evaluated = ithaca("evaluate", "kernel.yaml", "--points", "seeds.csv", "--json", cwd=solved)
     assert json.loads(evaluated.stdout)["points"][0]["metrics"]["latency"] == best
-
-
-def test_the_library_is_listed_with_its_parameters(tmp_path):
-    done = succeed("list", "workloads", cwd=tmp_path)
-    for name in workload_names():
-        assert f"│ {name} " in done.stdout
-    assert "cin[r*s+p*d][c*s+q*d][i]" in done.stdout
-    assert "s=1, d=1" in done.stdout
-
-
-def test_its_designs_are_listed(solved):
-    done = ithaca("list", "designs", "kernel.yaml", cwd=solved)
-    assert done.stdout.startswith(
-        "y[n][f] += x[n][f+t][c] * w[t][c]: 18 designs, 12 buildable (exact model edition)"
-    )
 
 
 @pytest.mark.parametrize(

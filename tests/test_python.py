@@ -62,27 +62,6 @@ def test_limits_may_be_shares_or_lifted():
     }
 
 
-def test_importing_it_imports_nothing_heavy():
-    heavy = (
-        "numpy",
-        "pydantic",
-        "typer",
-        "xarray",
-        "pandas",
-        "ortools",
-        "pyomo",
-        "numba",
-        "onnx",
-        "plotly",
-        "rich",
-        "vl_convert",
-        "yaml",
-    )
-    words = f"import sys, ithaca; print([n for n in sys.modules if n.split('.')[0] in {heavy}])"
-    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
 @pytest.mark.parametrize(
     "statement", ["C[i,j] += A[i,k] * B[k,j]", "C[i][j] += A[i][k] * B[k][j]", "ik,kj->ij"]
 )
@@ -147,7 +126,7 @@ def test_ctrl_c_keeps_what_was_found_and_a_second_one_raises(times, said):
 
 @pytest.fixture(scope="module")
 def solved():
-    return ithaca.solve("mm", i=16, j=16, k=16)
+    return ithaca.solve("mm", i=16, j=16, k=16, edition="exact")
 
 
 def test_tables_hold_what_solutions_state(solved):
@@ -325,23 +304,6 @@ def test_the_names_of_ithaca_are_those_that_are_public():
         assert getattr(ithaca, name).__doc__
         assert f"import {name} as {name}\n" in stub
         assert f"::: ithaca.{name}\n" in page
-
-
-def test_lists_of_answers_are_short():
-    small = {"i": 4, "j": 4, "k": 4, "dataflow": "i,j", "divisors_only": True}
-    solved = ithaca.solve("mm", **small)
-    front = ithaca.pareto("mm", **small, objectives="latency,dsp")
-    study = ithaca.whatif("mm", **small, vary={"dsp": [20, 40]})
-    assert repr(list(front.points)) == "[<FrontPoint [i,j] C: 58, 10>, <FrontPoint [i,j] C: 89, 5>]"
-    assert repr(study.points[0,]) == "<StudyPoint <Solution [i,j] C: latency 58 (optimal)>>"
-    lists = [solved.designs, front.points, front.problems, study.points.values()]
-    lists += [ithaca.list_designs("mm", i=4, j=4, k=4), ithaca.match("mm", i=4, j=4, k=4).choices]
-    lists += [ithaca.list_workloads(), ithaca.list_networks(), ithaca.list_platforms()]
-    lists += [ithaca.list_architectures(), ithaca.list_spaces(), ithaca.list_graphs()]
-    lists += [ithaca.network("bert-base", arch="simple", layers=["*query*"], sequence=2).layers]
-    for each in lists:
-        for entry in each:
-            assert re.fullmatch(rf"<{type(entry).__name__}\b.{{3,220}}>", repr(entry))
 
 
 @pytest.mark.parametrize("name", [None, "front.png", "front.html"])

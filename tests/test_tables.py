@@ -7,7 +7,7 @@ import pytest
 
 from tests.command_line import succeed
 
-MM = ("mm", "-s", "i=16,j=8,k=8", "--limit", "dsp=40", "--divisors-only")
+MM = ("mm", "-s", "i=16,j=8,k=8", "--limit", "dsp=40", "--divisors-only", "--edition", "exact")
 
 
 def run(words, folder):

@@ -10,9 +10,7 @@ from ithaca.commands.api.loading import load
 from ithaca.files.numbers import number, percent
 from tests.browser import cut_texts, shown
 from tests.command_line import ithaca, succeed
-from tests.studies.network.tiny import tiny_file
-
-QUICK = ("--divisors-only", "--limit", "dsp=400,bram18k=400")
+from tests.studies.network.tiny import QUICK, tiny_file
 
 
 @pytest.fixture(

@@ -4,7 +4,6 @@ import json
 import re
 from base64 import b64encode
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from html.parser import HTMLParser
@@ -15,10 +14,8 @@ import pytest
 
 from ithaca.commands.api.explaining import statements
 from ithaca.commands.api.loading import load
-from ithaca.exports.charts.palette import ROLES
 from ithaca.exports.charts.specification import SCHEMA
 from ithaca.exports.report.answer import best_configuration
-from ithaca.exports.report.landscape import above
 from ithaca.exports.report.page import report_page
 from ithaca.exports.report.systolic.layout import Side, Spread, elided, layout
 from ithaca.files.numbers import number
@@ -331,59 +328,6 @@ def test_landscape_holds_the_answer_and_no_better_point(result):
 
 
 @pytest.mark.parametrize(
-    ("value", "answer", "text"),
-    [(100.0, 100.0, "0"), (105.0, 100.0, "+5"), (100.2, 100.0, "+0.2"), (100.001, 100.0, "+0"), (97.0, 100.0, "−3"),
-     (1300.0, 100.0, "13×"), (-90.0, -100.0, "+10"), (7.0, 0.0, "7")],
-)  # fmt: skip
-def test_cells_say_how_far_above_the_answer(value, answer, text):
-    assert above(value, answer) == text
-
-
-def test_charts_have_the_colours_of_the_page(written):
-    page = Page(written("mm"))
-    places = [a["id"] for tag, a in page.elements if tag == "script" and "id" in a]
-    texts = [json.dumps(chart_of(page, place.removesuffix("-chart"))) for place in places]
-    used = dict(re.findall(r"var\(--([a-z-]+),(#[0-9a-f]{6})\)", "".join(texts)))
-    assert {"ink", "soft", "rule", "main", "answer", "limit", "hatch", "hatch-ground"} <= set(used)
-    assert used == {role: ROLES[role] for role in used}
-    assert not any(f'"{colour}"' in text for text in texts for colour in ROLES.values())
-
-
-def test_what_binds_is_said_at_once(written):
-    page = Page(written("mm"))
-    (binding,) = (text for text in page.texts["p"] if text.startswith("Binding: "))
-    assert binding.removeprefix("Binding: ")[1:] in " ".join(page.texts["dd"])
-
-
-@pytest.mark.parametrize(
-    ("words", "labels"),
-    [
-        ("whatif --vary dsp=10,20", ("least latency", "largest latency", "points")),
-        (
-            "pareto --objectives latency,dsp --limit dsp=20",
-            ("least latency", "least dsp", "points"),
-        ),
-    ],
-)
-@pytest.mark.ci
-def test_pages_of_points_show_the_ends_of_their_values(tmp_path, words, labels):
-    command, *options = words.split()
-    words = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", *options)
-    succeed(command, *words, "-o", "s.json", cwd=tmp_path)
-    succeed("report", "s.json", "-o", "s.html", cwd=tmp_path)
-    answer = load(tmp_path / "s.json")
-    if command == "pareto":
-        ends = [min(values) for values in zip(*(p.values for p in answer.points), strict=True)]
-    else:
-        values = [cell.value for cell in answer.cells.values()]
-        ends = [min(values), max(values)]
-    page = (tmp_path / "s.html").read_text()
-    cards = re.findall(r'<dt>([^<]*)</dt><dd><span class="value">([^<]*)</span>', page)
-    figures = [number(end) for end in (*ends, len(answer.points))]
-    assert cards == list(zip(labels, figures, strict=True))
-
-
-@pytest.mark.parametrize(
     ("options", "words"),
     [
         ("--limit bram18k=1", ["Proven infeasible", "bram18k"]),
@@ -430,19 +374,3 @@ def test_bad_options(tmp_path, options):
     assert (
         options.split()[0].removeprefix("--quick") in done.stderr or "--time-limit" in done.stderr
     )
-
-
-def test_bounds_that_are_not_met_are_told(result):
-    loaded = result("conv")
-    bound = loaded.best.value - Fraction(1, 2)
-    open_ = replace(
-        loaded.best.certificate, status=Status.FEASIBLE, lower_bound=bound, gap=0.25, trace=()
-    )
-    best = replace(loaded.best, certificate=open_)
-    text = page_of(replace(loaded, best=best, designs=(best,)))
-    assert "Not proven optimal" in text
-    assert f"not proven: lower bound {number(bound)}, gap 25.00%" in text
-    assert "holds no trace" in text
-    unknown = replace(loaded.best, certificate=replace(open_, lower_bound=None, gap=None))
-    page = page_of(replace(loaded, best=unknown, designs=(unknown,)))
-    assert "not proven: lower bound –, unknown gap" in page

@@ -93,13 +93,6 @@ def test_the_skip_link_leads_to_the_answer(browser, report):
     assert page.evaluate("document.activeElement.id") == "main"
 
 
-def test_details_open_by_keyboard(browser, report):
-    page, _ = shown(browser, report)
-    page.evaluate("document.querySelector('summary').focus()")
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.querySelector('details').open")
-
-
 def test_print(browser, report):
     page, wrong = drawn(browser, report, scheme="dark")
     content = page.pdf(format="A4")

@@ -4,21 +4,17 @@ import os
 import signal
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
 from benchmarks.paper import __main__ as command
-from benchmarks.paper import files, methods_compared
+from benchmarks.paper import methods_compared
 from benchmarks.paper.experiment import (
     NAMES,
     Run,
     find_experiment,
 )
-from benchmarks.paper.files import file_names, write_experiment
 from ithaca.files import signals
-from ithaca.files.errors import InputError
-from ithaca.files.writing import check_folder
 from ithaca.plugins.peers.studies.recorder import SampleBudget
 from tests.command_line import interrupted
 from tests.paper.test_experiments import SMALL, paper, small_outcome
@@ -55,23 +51,6 @@ def test_an_interrupted_experiment_leaves_no_file(number, tmp_path):
     assert signal.getsignal(number) == before
 
 
-def test_an_interruption_while_writing_waits_for_whole_files(tmp_path, monkeypatch):
-    draw = files.png
-
-    def interrupted(chart):
-        os.kill(os.getpid(), signal.SIGINT)
-        return draw(chart)
-
-    monkeypatch.setattr(files, "png", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        command.run([SMALL, SMALL], Run(), tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "small.csv",
-        "small.json",
-        "small.png",
-    ]
-
-
 def test_an_interruption_ends_the_searches_of_others_at_once(
     monkeypatch,
 ):
@@ -95,46 +74,6 @@ def test_an_interruption_ends_the_searches_of_others_at_once(
         )
     assert len(ran) == 1
     assert signal.getsignal(signal.SIGINT) == before
-
-
-@pytest.mark.parametrize("failing", ["csv_text", "png", "experiment_document"])
-def test_a_failure_while_writing_leaves_no_file(failing, tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files, failing, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failure_while_renaming_puts_back_the_files_of_before(tmp_path, monkeypatch):
-    write_experiment(tmp_path, SMALL, Run(), small_outcome(Run()))
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    monkeypatch.chdir(tmp_path)  # so that files are moved into it one by one
-    rename = Path.replace
-
-    def interrupted(self, target):
-        if Path(target) == tmp_path / "small.json" and self.parent.name != "kept":
-            raise KeyboardInterrupt
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_experiment(tmp_path, SMALL, Run(seed=1), small_outcome(Run()))
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_folders_that_cannot_be_written_are_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    (tmp_path / "small.csv").mkdir()
-    for folder, what in (
-        (tmp_path / "file", "it is a file"),
-        (tmp_path / "a" / "b", "not an existing"),
-        (tmp_path, "directory"),
-    ):
-        with pytest.raises(InputError, match=what):
-            check_folder(folder, file_names("small"))
 
 
 def test_the_command_refuses_bad_words_in_one_line(tmp_path):

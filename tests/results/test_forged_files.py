@@ -191,21 +191,6 @@ def test_runs_that_ended_early_are_read(folder):
     assert not ithaca.load(path).finished
 
 
-@pytest.mark.parametrize("factor", [0.5, 1.5])
-def test_what_was_not_simulated_is_not_confirmed(folder, factor):
-    path, document = folder / "simulated.json", document_of("simulation")
-    path.write_text(written("simulation"))
-    assert str(ithaca.verify(path)).endswith(
-        f"{document['simulation']['cycles']} cycles; simulated again"
-    )
-    document["simulation"]["cycles"] = int(document["simulation"]["cycles"] * factor)
-    path.write_text(json.dumps(document))
-    with pytest.raises(
-        InputError, match=r"simulation\.cycles: recorded \d+ is not the model's \d+"
-    ):
-        ithaca.verify(path)
-
-
 def test_fronts_cut_short_are_not_refused_for_want_of_time(tmp_path):
     """A front that is found again in less time has fewer proofs: that is no edit of the file."""
     front = ithaca.pareto("mm", i=4, j=3, k=2, objectives="latency,dsp", dataflow="i,j")

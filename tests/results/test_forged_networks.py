@@ -20,7 +20,7 @@ layers:
   - {op: kernel, name: wide, kernel: mm, sizes: {i: 2, j: 3, k: 2}}
   - {op: kernel, name: deep, kernel: mm, sizes: {i: 3, j: 2, k: 4}, count: 3}
 """
-TERMS = {"dataflow": "i,j", "dtype": "int16", "divisors_only": True}
+TERMS = {"dataflow": "i,j", "dtype": "int16", "divisors_only": True, "edition": "exact"}
 
 KINDS = {
     "study of a network": lambda pair: ithaca.whatif(

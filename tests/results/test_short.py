@@ -6,7 +6,7 @@ import pytest
 
 import ithaca
 from ithaca.results.short import MOST, lines, short
-from ithaca.results.view import Fact, Loops, tabled
+from ithaca.results.view import Fact, tabled
 from ithaca.solver.certificate import Status, Termination
 from tests.command_line import refused, succeed
 
@@ -57,11 +57,6 @@ def test_other_designs_are_named_with_what_they_take_more():
     assert bound == f"{least} of all {len(answer.designs)} designs: none is below"
 
 
-def test_what_fits_is_shown_whole():
-    view = (Fact("a", "b", detail=True), Fact("c", "d"))
-    assert short(view) is view
-
-
 def test_tables_are_cut_by_what_is_too_much():
     table = tabled([[("x", str(n)), ("y", "0")] for n in range(40)], ("x",), plain=True)
     brief = short((Fact("a", "b"), table, Fact("c", "d")))
@@ -70,12 +65,6 @@ def test_tables_are_cut_by_what_is_too_much():
     assert brief[1].rows == table.rows[:14]
     assert brief[2] == "… 26 more rows"
     assert brief[-1].text == f"all {2 + 42} lines: --verbose"
-
-
-def test_loop_nests_take_a_line_a_level():
-    nest = Loops(("X [ A:1 ]", "---------", "| for i in [0:2)", "|   for j in [0:3)", "", "Y", "-"))
-    brief = short((nest, *(Fact("a", "b"),) * 14))
-    assert brief[0] == Loops(("X [ A:1 ]: for i in [0:2), for j in [0:3)", "Y"))
 
 
 def test_verbose_answers_are_no_documents():

@@ -30,16 +30,6 @@ def test_the_same_seed_gives_the_same_answer():
     assert runs[0].certificate.nodes == runs[1].certificate.nodes == 1000
 
 
-def test_other_seeds_evolve_otherwise():
-    problem = mm_problem((96, 80, 40))
-    found = []
-    for seed in (0, 1):
-        search = Evolution(problem, seed, 400)
-        search.run()
-        found.append(search.incumbent)
-    assert found[0] != found[1]
-
-
 @pytest.mark.parametrize("edition", ["exact", "odyssey"])
 def test_never_worse_than_its_seeds(edition):
     problem = mm_problem((60, 52, 36), ("i", "k"), "C", edition, dsp="900", bram18k="300")

@@ -17,7 +17,6 @@ from ithaca.exports.charts.chart import (
     HeatMap,
     LineChart,
     Series,
-    other_unit,
 )
 from ithaca.exports.charts.files import save_plot
 from ithaca.exports.charts.page import placed
@@ -191,12 +190,6 @@ def test_a_chart_has_a_text_alternative_and_its_words_stay_words(kind):
     assert chart.title in words_of(chart)
 
 
-def test_bars_down_to_bounds_are_explained_where_there_are_some():
-    for kind, explained in (("lines", True), ("layers", False)):
-        chart = CHARTS[kind]
-        assert (chart.bars in words_of(chart)) is explained
-
-
 def test_the_place_in_a_page_holds_the_same_data_and_colours_of_the_page():
     for kind, chart in CHARTS.items():
         text = str(placed(replace(chart, title="</script><b>"), "name"))
@@ -223,95 +216,6 @@ def test_a_chart_in_a_notebook_is_vega_lite_and_svg():
     assert bundle["text/plain"] == "bars: first: 3 of 4; none: infeasible; last: 1 of 4"
 
 
-@pytest.mark.parametrize("log_x", [False, True])
-def test_ticks_are_the_values_as_far_as_they_do_not_touch(log_x):
-    x = (500.0, 1000.0, 1010.0, 4000.0, 8000.0)
-    words = words_of(LineChart("t", "x", "y", (Series("", x, x),), log_x=log_x))
-    assert {"4,000", "8,000"} <= set(words)
-    assert len({"1,000", "1,010"} & set(words)) == 1
-
-
-def test_a_part_of_a_bar_is_strong_and_the_rest_pale():
-    chart = BarChart("bar", "cycles", (Bar("a", 8.0, "8", part=2.0),))
-    drawing, widths = svg(chart), {}
-    for role in ("main", "rest"):
-        path = re.search(rf'd="M([\d.]+),[\d.]+h([\d.]+)[^"]*" fill="{ROLES[role]}"', drawing)
-        widths[role] = float(path[2])
-    assert widths["main"] == pytest.approx(widths["rest"] / 4, rel=0.01)
-
-
-def test_points_of_one_name_stand_side_by_side():
-    drawing = svg(CHARTS["layers"])
-    places = [
-        [
-            (float(x), float(y))
-            for x, y in re.findall(
-                rf'aria-label="{name}, [^>]*translate\(([\d.]+),([\d.]+)\)', drawing
-            )
-        ]
-        for name in ("one", "other")
-    ]
-    assert [len(own) for own in places] == [60, 60]
-    for (left, y), (right, same) in zip(*places, strict=True):
-        assert right - left > 2
-        assert y == pytest.approx(same, abs=0.02)
-
-
-def test_labels_that_would_cover_others_are_left_out():
-    series = Series(
-        "",
-        (1.0, 1.02, 2.0, 2.001),
-        (1.0, 1.02, 2.0, 2.0),
-        labels=("first", "second", "third", "fourth"),
-        form="points",
-    )
-    made = specification(LineChart("near", "x", "y", (series,)))
-    assert rows_of(made, "label") == [("first",), (None,), ("third",), (None,)]
-    assert [row[0] for row in rows_of(made, "tip") if "second" in row[0]] == []
-
-
-def test_a_label_that_would_end_outside_stands_before_its_point():
-    series = Series("", (1.0, 2.0, 9.0), (1.0, 5.0, 1.0), labels=("one", "2", "the last"))
-    for ends in (None, ((1.0, 10.0), (0.0, 6.0))):
-        made = specification(LineChart("ends", "x", "y", (series,), ends=ends))
-        assert rows_of(made, "label", "before") == [
-            ("one", None),
-            ("2", None),
-            ("the last", True),
-        ]
-
-
-def test_cells_of_one_value_have_no_scale_of_colours():
-    equal = replace(CHARTS["cells"], values=np.full((2, 2), 7.0))
-    assert [
-        json.dumps(specification(chart)).count('"legend": null')
-        for chart in (equal, CHARTS["cells"])
-    ] == [1, 0]
-
-
-def test_another_unit_stands_beside():
-    also = AxisUnit("ms at 300 MHz", 1 / 300_000)
-    chart = LineChart(
-        "y", "x", "latency (cycles)", (Series("", (1.0, 2.0), (300_000.0, 900_000.0)),), y_also=also
-    )
-    words = words_of(chart)
-    assert {"latency (cycles); (ms at 300 MHz)", "300k (1)", "900k (3)"} <= set(words)
-    assert "latency (cycles) 900,000 (3 ms at 300 MHz)" in chart.tips(chart.series[0])[1]
-    assert other_unit("cycles", 300.0) == also
-    assert other_unit("cycles") is None
-    assert other_unit("pJ") == AxisUnit("µJ", 1e-6)
-
-
-def test_expressions_are_shortened_and_said_in_full():
-    long = "latency + " * 40 + "latency"
-    chart = BarChart("bars", long, (Bar(long, 1.0, long), Bar("short", 2.0, "2")))
-    words = words_of(chart)
-    assert "short" in words
-    assert sum(word.endswith("…") for word in words) == 3
-    assert all(len(word) < 100 for word in words)
-    assert f"{long}: {long}; short: 2" in specification(chart)["description"]
-
-
 def test_the_library_for_charts_is_kept_and_nobody_else_slips_one_in(tmp_path, monkeypatch):
     made = []
 
@@ -331,11 +235,3 @@ def test_the_library_for_charts_is_kept_and_nobody_else_slips_one_in(tmp_path, m
     kept.write_bytes(kept.read_bytes().replace(b"drawn", b"stolen"))
     assert rendering.script.__wrapped__() == "const drawn = 1;"
     assert made == ["bundle"] * 2
-
-
-def test_titles_wrap_before_they_are_wider_than_the_chart():
-    """A bold letter of 13 pixels takes up to 8.4 of the 480 on average (DejaVu Sans)."""
-    chart = BarChart("latency of every layer by layer, " * 6, "cycles", BARS)
-    lines = specification(chart)["title"]["text"]
-    assert max(map(len, lines)) <= 57
-    assert " ".join(lines).split() == chart.title.split()

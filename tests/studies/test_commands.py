@@ -12,47 +12,6 @@ MM = ("mm", "-s", "i=32,j=24,k=16")
 TWO = ("--dataflow", "i,k")
 
 
-def test_whatif_prints_a_table_and_writes_dataset_and_plot(tmp_path):
-    data, plot, page = tmp_path / "study.nc", tmp_path / "study.png", tmp_path / "study.html"
-    arguments = (
-        "whatif",
-        "mm",
-        "-s",
-        "j=24,k=16",
-        *TWO,
-        "--vary",
-        "i=16,32",
-        "--vary",
-        "dsp=4,155,400",
-        "--marginal",
-        "5",
-    )
-    done = succeed(
-        *arguments, "-o", str(data), "--plot", str(plot), "--results", str(tmp_path / "kept")
-    )
-    for piece in (
-        "dsp_limit",
-        "latency",
-        "best design",
-        "[i,k] C",
-        "infeasible: limit dsp = 4 cannot be met",
-        "5 % more bram18k (3,763.2 → 3,951.36 blocks) buys nothing, latency stays at ",
-    ):
-        assert piece in done.stdout
-    assert "5 % more dsp (155 → 162.75 blocks) lowers latency by " in done.stdout
-    with xr.open_dataset(data) as study:
-        assert study["value"].sel(i=32, dsp_limit=155) == 567  # as simulated
-        assert study.attrs["platform"] == "u250"
-        assert "i" not in study.attrs["sizes"]
-    assert plot.stat().st_size > 10_000
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    again = ithaca(*arguments, "--plot", str(page), "--results", str(tmp_path / "kept"))
-    assert again.stdout == done.stdout
-    assert "latency (cycles)" in page.read_text(encoding="utf-8")
-    assert page.stat().st_size < 1_000_000  # charts bring their script
-    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-
-
 def test_limits_that_vary_may_be_shares_or_lifted(tmp_path):
     vary = ("--vary", "bram18k=70%,50%", "--vary", "bandwidth=5,none")
     done = succeed(
@@ -161,44 +120,6 @@ def test_ctrl_c_ends_a_study_with_what_it_has_and_the_next_run_goes_on(tmp_path)
     assert whole["complete"] is True
     assert [p for p in whole["points"] if p in reached] == reached
     assert all((kept / name).stat().st_mtime_ns == changed for name, changed in names.items())
-
-
-def timeless(document):
-    """A document without seconds."""
-    if isinstance(document, dict):
-        return {name: timeless(value) for name, value in document.items() if name != "seconds"}
-    return [timeless(value) for value in document] if isinstance(document, list) else document
-
-
-def test_pareto_prints_a_proven_front(tmp_path):
-    plot, data = tmp_path / "front.png", tmp_path / "front.nc"
-    arguments = (
-        "pareto",
-        "mm",
-        "-s",
-        "i=8,j=6,k=8",
-        "--dataflow",
-        "i,j",
-        "--objectives",
-        "latency,dsp",
-    )
-    done = succeed(*arguments, "--plot", str(plot), "-o", str(data))
-    assert "complete: " in done.stdout
-    assert plot.read_bytes().startswith(b"\x89PNG")
-    document = json.loads(ithaca(*arguments, "--json").stdout)
-    assert document["complete"] is True
-    values = [p["values"] for p in document["points"]]
-    assert [v["latency"] for v in values] == sorted(v["latency"] for v in values)
-    with xr.open_dataset(data) as front:
-        assert front["objectives"].sel(objective="dsp").values.tolist() == [
-            v["dsp"] for v in values
-        ]
-    for point in document["points"]:
-        assert [step["minimum"] for step in point["proof"]] == [
-            point["values"][step["minimised"]] for step in point["proof"]
-        ]
-    part = succeed(*arguments, "--max-points", "2")
-    assert "partial (ended after 2 points, as asked): 2 points, each proven" in part.stdout
 
 
 def test_an_infeasible_or_hasty_front_exits_1():

@@ -7,16 +7,15 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ithaca.commands.api.explaining import _effect
 from ithaca.commands.api.loading import load
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.systolic.derivation import designs
 from ithaca.formulations.systolic.design import SystolicDesign, systolic
-from ithaca.formulations.systolic.insight.cycles import PES, ArrayBottleneck, Contender, LoopPadding
-from ithaca.formulations.systolic.insight.facts import _binding, _loop, _times_as_many, facts
+from ithaca.formulations.systolic.insight.cycles import PES
+from ithaca.formulations.systolic.insight.facts import facts
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.unreachable import exceeded
 from ithaca.results.explanation import (
@@ -28,7 +27,6 @@ from ithaca.results.explanation import (
     raised_limits,
     worthless,
 )
-from ithaca.solver.certificate import Status
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.studies.best import solve_best
@@ -36,7 +34,7 @@ from ithaca.workloads.affine import Access, Affine
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest, footprints
 from tests.command_line import ithaca, refused, succeed
-from tests.problems import MM_DATAFLOWS, configuration_of, mm_points, mm_problem, mm_tiling
+from tests.problems import configuration_of, mm_points, mm_problem, mm_tiling
 from tests.refusals import refusals
 
 
@@ -151,24 +149,6 @@ def check(problem, configuration):
 @given(mm_points())
 def test_shares_and_roofs_of_random_configurations(point):
     check(*point)
-
-
-@given(
-    st.tuples(*[st.integers(2, 12)] * 3),
-    st.sampled_from(MM_DATAFLOWS),
-    st.sampled_from("ABC"),
-    st.sampled_from(["exact", "odyssey"]),
-    st.sampled_from(["20", "155", "8601.6"]),
-)
-@settings(max_examples=12)
-def test_shares_and_roofs_of_optima(sizes, dataflow, permutation, edition, dsp):
-    solution = solve_exact(
-        mm_problem(sizes, dataflow, permutation, edition, dsp=dsp), SolveOptions()
-    )
-    if solution.configuration is None:
-        assert solution.certificate.status is Status.INFEASIBLE
-    else:
-        check(solution.problem, solution.configuration)
 
 
 @pytest.mark.parametrize("edition", [Edition.EXACT, Edition.ODYSSEY])
@@ -293,29 +273,6 @@ def results(tmp_path_factory):
     return folder
 
 
-def test_the_command_says_it_in_words(results):
-    done = succeed("explain", str(results / "mm.json"))
-    lines = done.stdout.splitlines()
-    for start in (
-        "Binding: ",
-        "Next: ",
-        "Cycles: ",
-        "Limit dsp: ",
-        "Compute roof of the budget: the limits allow 31 ",
-        "Traffic",
-    ):
-        assert any(line.startswith(start) for line in lines), start
-    # simulated, they take as long; 10 % more (170.5) gains no more than 5 %, so the smaller change
-    # is the one to make
-    assert lines[-1].startswith(
-        "To change first: raise dsp by 5 %, from 155 to 162.75; latency 567 becomes 445 "
-    )
-    assert (
-        "bram18k raised by 5 % or 10 %: no change of latency (proven against the file's optimum)"
-        in done.stdout
-    )
-
-
 def test_another_design_is_compared_with_the_best(results):
     whole = json.loads(ithaca("explain", str(results / "mm.json"), "--quick", "--json").stdout)
     done = succeed("explain", str(results / "mm.json"), "--design", "[k] C", "--json")
@@ -346,46 +303,6 @@ def test_it_is_told_when_no_limit_binds(results):
     result = load(results / "mttkrp.json")
     unlimited = solve_exact(replace(result.best.problem, limits=()))
     assert unlimited.value == 2161  # as simulated
-
-
-def test_an_unbuildable_design_is_called_so_by_solve_explain_and_report(results):
-    words = (
-        "-s",
-        "i=16,j=16,k=16",
-        "--include-unbuildable",
-        "--dataflow",
-        "i,j",
-        "--permutation",
-        "A",
-    )
-    solved = ithaca("solve", "mm", *words, "-o", str(results / "loop.json"))
-    told = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
-    assert f"({told})" in solved.stdout
-    assert f"\nDesign: {told}.\n" in ithaca("explain", str(results / "loop.json"), "--quick").stdout
-    succeed("report", str(results / "loop.json"), "-o", str(results / "loop.html"))
-    assert f"({told})" in (results / "loop.html").read_text()
-    assert "buildable" not in ithaca("explain", str(results / "mm.json"), "--quick").stdout
-
-
-def test_counts_of_one_and_of_none():
-    assert _loop(LoopPadding("i", 63, 64, 8, 1, 0)) == (
-        "Padding: loop i runs 64 iterations for 63; 1 of its 8 lanes has nothing to do in the last tile."
-    )
-    assert _loop(LoopPadding("i", 63, 64, 8, 0, 1)).endswith(
-        "for 63; 1 SIMD lane is idle in the last vector."
-    )
-    assert (
-        _effect(Change(ChangeKind.LIMIT, "dsp", Fraction(9), Fraction(9), False), "proven")
-        == "stays 9 (not decided in time)"
-    )
-    swap = ArrayBottleneck(
-        Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10)
-    )
-    assert (
-        list(_binding(swap))[1]
-        == "Binding: the other cycle of the main phase is a buffer that swaps, one cycle a tile."
-    )
-    assert _times_as_many(Fraction(1)) == "just as many"
 
 
 def test_no_configuration_and_other_platforms(results):

@@ -21,7 +21,7 @@ from ithaca.studies import scale
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.studies.region import admits
-from ithaca.studies.store import Store, Trust
+from ithaca.studies.store import Store
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.studies.brute_front import brute_front
@@ -176,19 +176,6 @@ def check_points(front):
             assert (bound.value, bound.strict) == (before.value, False)
 
 
-def test_quotients_have_fronts_too():
-    space = SpaceOptions(divisors_only=True)
-    problems = [mm_problem((5, 4, 4), d, dsp="40", bram18k="60", space=space) for d in DATAFLOWS]
-    by_latency = pareto_front(problems, ("latency", "dsp"))
-    by_throughput = pareto_front(problems, ("-throughput", "dsp"))
-    assert by_throughput.complete
-    operations = Fraction(2 * 5 * 4 * 4 * 300, 1000)
-    assert [p.values for p in by_throughput.points] == [
-        (-operations / p.values[0], p.values[1]) for p in by_latency.points
-    ]
-    check_points(by_throughput)
-
-
 @pytest.mark.parametrize(
     ("sizes", "objectives"),
     [
@@ -263,42 +250,6 @@ def test_an_interrupted_front_resumes_to_the_same_front(tmp_path, sizes, objecti
     # all is known now: no search needs to begin
     again = pareto_front(problems, objectives, SolveOptions(time_limit=1e-9), store=store)
     assert timeless(again) == timeless(alone)
-
-
-def test_a_spoilt_proof_is_made_anew(tmp_path):
-    notes = []
-    problems = [
-        mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
-        for d in DATAFLOWS[:2]
-    ]
-    store = Store(tmp_path / "kept", notes.append, trust=Trust(foreign=True))
-    front = pareto_front(problems, ("latency", "dsp"), store=store)
-    paths = sorted(store.folder.iterdir())
-    for path in paths:
-        text = path.read_text()
-        if '"status": "infeasible"' in text:
-            path.write_text(text.replace('"status": "infeasible"', '"status": "optimal"'))
-        else:
-            path.write_text(text.replace('"lower_bound": "', '"lower_bound": "-'))
-    again = pareto_front(problems, ("latency", "dsp"), store=store)
-    assert len(notes) == len(paths)
-    assert timeless(again) == timeless(front)
-
-
-def test_a_front_of_five_points_at_most_is_labelled_partial_and_holds_the_extremes():
-    problems = [mm_problem((6, 4, 4), d, dsp="60") for d in DATAFLOWS]
-    whole = pareto_front(problems, ("latency", "dsp"))
-    part = pareto_front(problems, ("latency", "dsp"), max_points=5)
-    assert whole.complete
-    assert len(part.points) == 5 < len(whole.points)
-    assert not part.complete
-    assert "5 points" in str(part.unfinished)
-    vectors = [p.values for p in whole.points]
-    assert {p.values for p in part.points} <= set(vectors)
-    assert part.points[0].values == vectors[0]
-    assert part.points[-1].values == vectors[-1]
-    check_points(part)
-    assert pareto_front(problems, ("latency", "dsp"), max_points=len(vectors)).complete
 
 
 def test_a_partial_front_begins_with_the_minimum_of_every_objective():

@@ -242,14 +242,6 @@ def test_every_candidate_is_dominated_by_a_row_that_is_kept():
 # -- ends of a search ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("objective", ["latency", "2*latency - off_chip_words/3 + dsp"])
-def test_answers_are_repeatable(objective):
-    problem = mm_problem((20, 24, 16), ("j", "k"), objective=objective)
-    one, two = (solve_cpsat(problem) for _ in range(2))
-    assert (one.configuration, one.certificate.nodes) == (two.configuration, two.certificate.nodes)
-    assert solve_cpsat(problem, threads=2).value == one.value
-
-
 @pytest.mark.parametrize("dataflow", [("i",), ("i", "j"), ("k",)])
 def test_infeasible_limits(dataflow):
     solution = solve_cpsat(mm_problem((16, 16, 16), dataflow, dsp="3", bram18k="1000"))
@@ -291,17 +283,3 @@ def test_both_orders_of_rows_and_columns_outside_space_are_understood_as_a_start
     )
     for start in (None, optimum.configuration, configuration_of(problem, mirrored)):
         assert solve_cpsat(problem, start=start).value == optimum.value
-
-
-def test_objectives_that_treat_loops_alike():
-    draw = random.Random(1)
-    nest = workload("mm", {"i": 6, "j": 6, "k": 4})
-    array = derive(nest, ("i", "j"), "C")
-    for _ in range(3):
-        objective = parse_objective(f"off_chip_words + {draw.randint(1, 90)}*dsp")
-        problem = Problem(
-            SystolicDesign(nest, array, DATA_TYPES["fp32"]),
-            (Limit("dsp", Fraction(draw.randint(5, 200))),),
-            objective,
-        )
-        check_against_others(problem, exhaustively=True)

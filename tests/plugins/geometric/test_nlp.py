@@ -27,7 +27,7 @@ from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.workloads.library import workload
 from tests.lazy import pyo
-from tests.problems import MM_DATAFLOWS, mm_problem
+from tests.problems import mm_problem
 from tests.solver.known_optima import brute_force
 from tests.solver.test_exact import random_problem
 from tests.whole_spaces import lengths, some_row, tables_of
@@ -93,18 +93,6 @@ def test_convex_optima_agree_with_the_geometric_program(dataflow, objective):
     optimum = here.solve(next(starting_points(here.ranges, 0)))
     assert optimum.converged
     assert optimum.value == pytest.approx(bound, rel=2e-6)
-
-
-@pytest.mark.parametrize("dataflow", MM_DATAFLOWS)
-def test_every_start_of_a_convex_program_ends_at_the_same_value(dataflow):
-    here = program(
-        mm_problem((96, 80, 40), dataflow, dsp="900", bram18k="300", objective="-throughput")
-    )
-    assert here.convex
-    found = [here.solve(start) for start in islice(starting_points(here.ranges, 3), 4)]
-    values = [optimum.value for optimum in found if optimum.converged]
-    assert len(values) > 1
-    assert values == pytest.approx([values[0]] * len(values), rel=1e-5)
 
 
 @pytest.mark.parametrize(

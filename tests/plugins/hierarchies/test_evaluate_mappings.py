@@ -27,33 +27,6 @@ def written(path, table):
     return path
 
 
-def test_the_command_prints_what_python_answers(tmp_path):
-    asked = {"arch": golden() / "eyeriss", "points": golden() / "eyeriss.csv"}
-    found = ithaca.evaluate(**asked)
-    printed = json.loads(
-        run(
-            "evaluate", "--arch", str(asked["arch"]), "--points", str(asked["points"]), "--json"
-        ).stdout
-    )
-    assert printed == json.loads(json.dumps(found.document))
-    assert len(printed["points"]) == 106
-    assert printed["points"][3]["metrics"]["GLB.Inputs.reads"] == 28_901_376
-    assert found.to_dataframe()["energy"].iloc[3] == pytest.approx(5_118_064_537.6)
-    assert "106 mappings evaluated" in repr(found)
-    table = run(
-        "evaluate",
-        "--arch",
-        asked["arch"],
-        "--points",
-        asked["points"],
-        "--table",
-        tmp_path / "t.csv",
-    ).stdout
-    assert "exceeds" in table
-    again = ithaca.evaluate(arch=asked["arch"], points=tmp_path / "t.csv")
-    assert again.document == found.document
-
-
 def test_levels_keep_what_rows_say(tmp_path):
     """Without counts of the tool a column ``K:<level>`` says it; without that, the architecture
     does, or its namesake."""

@@ -193,17 +193,6 @@ def test_what_would_help_is_solved_again(files):
     assert said[-1].startswith("To change first: give Buffer twice the words")
 
 
-def test_python_answers_alike(files):
-    asked = {"divisors_only": True, "limit": {"pes": 2}, "objective": "energy + 3*latency"}
-    found = ithaca.map(files / "problem.yaml", arch=files / "tiny.yaml", **asked)
-    assert found.status == "optimal"
-    assert found.best.metrics["pes"] <= 2
-    assert found.value == found.best.metrics["energy"] + 3 * found.best.metrics["latency"]
-    assert "<<< Compute >>>" in found.loops
-    assert found.headline in found._repr_html_()
-    assert found.to_dataframe()["energy"].iloc[0] == float(found.best.metrics["energy"])
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     refusals("map", "what_does_not_fit_is_one_line"),
@@ -245,19 +234,6 @@ def test_a_level_without_room_is_named(files):
     succeed(
         "map", *ASKED, "--bypass", "free", "--divisors-only", "--objective", "energy", cwd=files
     )
-
-
-def test_constraints_that_leave_no_mapping_are_named(files):
-    (files / "c.yaml").write_text(
-        "constraints: [{target: Buffer, type: temporal, factors: M=4 N=4 K=6}]"
-    )
-    done = command("map", *ASKED, "--constraints", "c.yaml", "--divisors-only", cwd=files)
-    assert done.returncode == 2
-    reason = (
-        "Buffer has room for 24 words, not for the 34 of the tiles that it keeps"  # 4·6 + 6 + 4
-    )
-    assert reason in done.stderr
-    assert "N=4 of Buffer (c.yaml line 1: constraints[0]), K=6 of Buffer" in done.stderr
 
 
 def test_a_limit_that_nothing_meets_is_named(files):

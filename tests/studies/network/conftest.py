@@ -16,8 +16,8 @@ def solved(tmp_path_factory):
 
     def write(*words, edit=lambda document: None):
         if words not in known:
-            limits = () if "--limit" in words else QUICK[1:]
-            done = succeed("network", network, QUICK[0], *limits, *words, "--json")
+            limits = () if "--limit" in words else QUICK[2:]
+            done = succeed("network", network, *QUICK[:2], *limits, *words, "--json")
             known[words] = done.stdout
         document = json.loads(known[words])
         edit(document)

@@ -1,7 +1,6 @@
 """Fronts of networks, against all sums of all configurations of two small layers."""
 
 import json
-from fractions import Fraction
 from itertools import product
 from random import Random
 
@@ -11,7 +10,7 @@ import ithaca
 from ithaca.formulations.systolic.metrics import parse_objective
 from ithaca.studies.network import front as fronts
 from ithaca.studies.region import undominated
-from tests.command_line import refused, succeed
+from tests.command_line import refused
 from tests.solver.enumeration import objectives_of_all
 from tests.studies.brute_front import brute_front
 
@@ -196,22 +195,6 @@ def test_time_ends_with_what_is_known(pair):
 def test_refusals(pair, terms, line):
     with pytest.raises(ithaca.InputError, match=line):
         ithaca.pareto(pair, **{"objectives": "latency,dsp", **terms})
-
-
-def test_options_of_networks_do_not_go_with_nests():
-    line = "--layers does not go with 'mm', a loop nest; allowed: with networks"
-    assert line in refused("pareto", "mm", "--objectives", "latency,dsp", "--layers", "x")
-
-
-def test_the_document_is_printed(pair):
-    limits = ("--limit", "dsp=6,bram18k=40", "--dataflow", "i,j", "--edition", "exact")
-    limits += ("--dtype", "int16")
-    done = succeed("pareto", pair, "--objectives", "latency,dsp", *limits, "--json")
-    document = json.loads(done.stdout)
-    assert document["study"] == "network-pareto"
-    assert [layer["count"] for layer in document["layers"]] == [1, 3]
-    first = document["points"][0]["values"]
-    assert Fraction(first["latency"]) == ithaca.network(pair, **TERMS).value
 
 
 def test_a_layer_that_hides_behind_the_name_of_another_is_refused(pair, tmp_path):

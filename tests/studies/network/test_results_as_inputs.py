@@ -110,13 +110,6 @@ def test_a_result_is_evaluated_with_its_own_workload_data_type_and_platform(solv
     )
 
 
-def test_a_layer_is_verified_alone(solved):
-    done = succeed("verify", path := solved(), "--layer", "wide")
-    assert (
-        len(done.stdout.splitlines()) == len(ithaca_python.load(path, layer="wide").solutions) > 1
-    )
-
-
 def test_what_is_loaded_equals_what_was_saved(tmp_path):
     found = ithaca_python.network(
         tiny_file(tmp_path), limit={"dsp": 400, "bram18k": 400}, divisors_only=True

@@ -136,18 +136,6 @@ def late(*rest, **more):
     raise ZeroDivisionError
 
 
-def test_a_damaged_file_is_told_of_and_solved_again(jobs, answers, tmp_path):
-    store = kept(tmp_path)
-    run_problems(jobs[:1], RunOptions(store=store))
-    path = store.path([jobs[0].problem])
-    path.write_text(path.read_text()[:100])
-    notes = []
-    again = Store(tmp_path, notes.append, conditions(RunOptions()))
-    assert values(run_problems(jobs[:1], RunOptions(store=again))) == answers[:1]
-    assert len(notes) == 1
-    assert str(path) in notes[0]
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
@@ -198,13 +186,6 @@ def test_processes_find_the_same_though_one_is_killed(jobs, answers, tmp_path):
     assert values(run_problems(jobs, options)) == answers
     assert killed
     assert len(list(tmp_path.glob("*.json"))) == len(jobs)
-
-
-class Deadly:
-    """Ends the process that unpickles it."""
-
-    def __reduce__(self):
-        return os._exit, (1,)
 
 
 def test_stopped_processes_end_with_what_they_have(tmp_path):

@@ -12,7 +12,8 @@ LAYERS = {
     "one": [("a", (4, 6, 8), 1), ("b", (6, 2, 12), 3)],
     "two": [("a", (4, 6, 8), 2), ("c", (8, 8, 4), 1)],
 }
-ASKED = {"limit": {"dsp": 100, "bram18k": 100}, "divisors_only": True, "dataflow": "i,j"}
+LIMIT = {"dsp": 100, "bram18k": 100}
+ASKED = {"limit": LIMIT, "divisors_only": True, "dataflow": "i,j", "edition": "exact"}
 
 
 def network_file(folder, name, layers):

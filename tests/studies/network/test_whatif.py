@@ -9,10 +9,10 @@ import ithaca
 from ithaca.studies.network import runner
 from ithaca.workloads.networks.find import is_network
 from tests.command_line import ithaca as command
-from tests.command_line import refused, succeed
+from tests.command_line import refused
 from tests.plugins.onnx.graphs import Graph
 
-QUICK = {"divisors_only": True, "dataflow": "i,j"}
+QUICK = {"divisors_only": True, "dataflow": "i,j", "edition": "exact"}
 PAIR = """\
 name: pair
 layers:
@@ -207,18 +207,6 @@ def test_points_without_an_answer_say_why(tiny):
 def test_refusals(tiny, terms, line):
     with pytest.raises(ithaca.InputError, match=line):
         ithaca.whatif(tiny, **terms)
-
-
-def test_options_of_networks_do_not_go_with_nests():
-    line = "--phase does not go with 'mm', a loop nest; allowed: with networks"
-    assert line in refused("whatif", "mm", "--vary", "dsp=20", "--phase", "decode")
-
-
-def test_the_document_is_printed(tiny):
-    words = ("--layers", "wide", "--dataflow", "i,j", "--divisors-only", "--vary", "dsp=20,60")
-    document = json.loads(succeed("whatif", str(tiny), *words, "--json").stdout)
-    assert document["study"] == "network-whatif"
-    assert [point["at"] for point in document["points"]] == [{"dsp_limit": 20}, {"dsp_limit": 60}]
 
 
 def test_models_in_files_are_networks(tmp_path):

@@ -5,10 +5,8 @@ import re
 import pytest
 
 import ithaca
-from ithaca.exports.charts.palette import ROLES, SERIES
 from ithaca.exports.charts.rendering import svg
 from ithaca.exports.report.answer import best_configuration
-from ithaca.files.numbers import engineering
 from ithaca.plugins.hierarchies.exports import report as spatial
 from ithaca.plugins.hierarchies.formulations.mapping_design import mapping_design
 from tests.browser import cut_texts, shown
@@ -65,28 +63,6 @@ def test_drawings_fit_and_are_legible(browser, page, width):
     assert drawings[0] >= 11
 
 
-def test_roofs_have_colours_of_their_own_and_reach_the_edges(best, monkeypatch):
-    chart = charts(best, monkeypatch)["roofline-chart"]
-    assert chart.ends is not None
-    (left, right), (low, high) = chart.ends
-    *roofs, flat, answer = chart.series
-    colours = [ROLES[s.role] if s.role else SERIES[at] for at, s in enumerate(chart.series)]
-    assert len({*colours}) == len(colours)
-    slopes = [roof.y[0] / float(roof.x[0]) for roof in roofs]
-    assert len({round(slope, 6) for slope in slopes}) == len(roofs)
-    for roof in roofs:
-        assert roof.x[0] == left or roof.y[0] == pytest.approx(low)
-        assert roof.y[1] == flat.y[0]
-    assert flat.x == (left, right)
-    for x, y in zip(answer.x, answer.y, strict=True):
-        assert left < float(x) < right
-        assert low < y <= flat.y[0] < high
-    drawing = svg(chart)
-    for axis in "XY":
-        (part,) = re.findall(rf'aria-label="{axis}-axis .*?role-axis-title', drawing, re.DOTALL)
-        assert len(re.findall("<text[^>]*>[^<]+</text>", part)) >= 3
-
-
 def test_buffers_are_as_full_as_metrics_say(best, monkeypatch):
     chart, metrics = charts(best, monkeypatch)["occupancy-chart"], best.solution.metrics
     levels = [x for x in mapping_design(best.problem.design).architecture.levels if x.words]
@@ -125,17 +101,6 @@ def test_no_energy_is_not_zero_energy(tmp_path):
     text = (tmp_path / "free.html").read_text()
     assert "No energy is stated." in text
     assert not re.search(r"\b0 [pµ]J", text)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "–"), (478_298_112, "478,298,112"), (5_609_684_080_737_792, "5.61 × 10¹⁵"),
-        (10**9, "1 × 10⁹"), (-(123456 * 10**8), "-12.35 × 10¹²"), (0.5, "0.5"),
-    ],
-)  # fmt: skip
-def test_large_numbers_are_powers_of_a_thousand(value, text):
-    assert engineering(value) == text
 
 
 def test_a_run_is_drawn_module_by_module(tmp_path):

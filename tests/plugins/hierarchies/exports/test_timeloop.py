@@ -323,27 +323,6 @@ def test_tiles_fit_their_buffers(chosen):
             assert words == needed
 
 
-def test_a_design_written_out():
-    """MM, (i,j): which loop runs where, by hand."""
-    chosen = configuration("mm", "ij", {"i": 5, "j": 7, "k": 9})
-    mapping = load(TIMELOOP.export(chosen)).mapping
-    loops = {e.target: (e.factors, e.permutation) for e in mapping if isinstance(e, Loops)}
-    assert loops["DRAM"] == (["i=2", "j=2", "k=3"], ["k", "j", "i"])
-    assert loops["lanes_i"][0] == ["i=2", "j=1", "k=1"]
-    assert loops["lanes_j"][0] == ["i=1", "j=2", "k=1"]
-    assert loops["PE_loops"][0] == ["i=1", "j=1", "k=2"]
-    assert loops["latency_hiding"] == (["i=2", "j=2", "k=1"], ["j", "i", "k"])
-    assert loops["simd_lanes"][0] == ["i=1", "j=1", "k=2"]
-    keeps = {e.target: e.keep for e in mapping if isinstance(e, Keep) and e.keep}
-    assert keeps == {
-        "DRAM": ["A", "B", "C"],
-        "A_IO_L2_in": ["A"],
-        "B_IO_L2_in": ["B"],
-        "C_drain_IO_L1_out": ["C"],
-        "PE_accumulators": ["C"],
-    }
-
-
 def test_the_clock_is_the_platforms_and_words_are_the_types():
     chosen = configuration("mm", "ij", {"i": 5, "j": 7, "k": 9})
     files = load(TIMELOOP.export(replace(chosen, technology=Technology(clock_mhz=200))))

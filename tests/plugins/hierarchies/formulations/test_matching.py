@@ -125,26 +125,6 @@ def test_the_published_listing_makes_32_calls_a_sub_problem_and_has_16128_of_the
     assert tiling.redundant == match.whole.redundant == 1 - Fraction(56, 64)
 
 
-def test_a_strided_window_is_no_window_of_an_intrinsic_that_has_no_stride():
-    strided = computation(workload("conv2d", {"s": 2}))
-    assert not matches(strided, CONV2D)
-    assert matches(
-        computation(workload("conv2d", {"s": 2, "d": 2})), CONV2D
-    )  # every second element, in both
-    assert len(matches(strided, GEMM)) == 4
-
-
-def test_names_that_may_be_exchanged_make_one_choice_and_two_where_sizes_differ():
-    product_ = computation(workload("mm"))
-    assert len(matches(product_, GEMM)) == 1
-    assert len(matches(product_, find_intrinsic("gemm", {"i": 8}))) == 2
-
-
-def test_a_loop_that_is_in_both_operands_and_not_summed_is_never_bound_to_a_matrix_product():
-    (match,) = matches(computation(workload("batched_mm")), GEMM)
-    assert "b" not in match.loops
-
-
 def test_a_depthwise_convolution_has_only_partial_matches_with_a_matrix_product():
     depthwise = computation(workload("depthwise_conv2d"))
     assert not matches(depthwise, GEMM)

@@ -59,17 +59,6 @@ def test_modules_are_called_as_in_the_list_of_designs(name, dataflow):
         assert f"LANES_{loop} = 4;" in text
 
 
-def test_text_is_no_longer_for_more_pes():
-    chosen, _ = configuration("mm", "ij", 1)
-    tiling = chosen.tiling
-    large = replace(
-        chosen, tiling=replace(tiling, array_part={**tiling.array_part, "i": 2, "j": 2})
-    )
-    small, four = (RTL.export(each)["array.sv"].splitlines() for each in (large, chosen))
-    assert "LANES_i = 1;" in "".join(small)
-    assert len(small) == len(four)
-
-
 def test_everything_may_be_used_in_any_product():
     chosen, _ = configuration("mm", "k", 1)
     files = RTL.export(chosen)
@@ -98,12 +87,6 @@ def test_nests_are_counters_and_one_adder():
                     break
                 turns[axis] = 0
         assert found == nest.addresses.tolist()
-
-
-def test_merged_nests_have_no_loop_too_many():
-    assert AddressNest(((2, 12), (1, 5), (3, 4), (4, 1))).merged.axes == ((24, 1),)
-    assert AddressNest(((2, 0), (3, 0))).merged.axes == ((6, 0),)
-    assert AddressNest(((2, 8), (3, 2))).merged.axes == ((2, 8), (3, 2))
 
 
 @pytest.mark.parametrize("name", workload_names())
