@@ -12,7 +12,7 @@ import pytest
 from ithaca import cli
 from tests.command_line import begin, ithaca, succeed
 
-MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j")
+MM = ("mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--edition", "exact")
 
 
 @pytest.mark.parametrize(

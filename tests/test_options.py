@@ -8,7 +8,7 @@ import pytest
 from ithaca.cli import COMMANDS, load
 from tests.command_line import ithaca, succeed
 
-SOLVE = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--permutation", "C")
+SOLVE = ("solve", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--edition", "exact")
 WHATIF = ("whatif", "mm", "-s", "i=8,j=8,k=8", "--dataflow", "i,j", "--vary", "dsp=400,800")
 NETWORK = ("network", "vgg16", "--layers", "conv5_1")
 

@@ -30,16 +30,16 @@ RUNS = [
     for line in """\
 solve mm -s i=8,j=6,k=8 --dataflow i,j --min-lanes 2 -o result.json
 solve mm -s i=8,j=6,k=8 --dataflow i --method evolve --gap 0.9
-solve mm -s i=8,j=6,k=8 --dataflow i --permutation C --prove-with exact,cpsat
-solve mm -s i=8,j=6,k=8 --dataflow i --permutation C --method gp
-solve mm -s i=8,j=6,k=8 --dataflow i --permutation C --method nlp
-network tiny.yaml --divisors-only --layers mm --limit dsp=400,bram18k=400 --table table.csv
-network tiny.yaml --divisors-only --layers mm --mode shared-array --limit dsp=400,bram18k=400
-network tiny.yaml --divisors-only --layers mm --mode multi-array --arrays 2 --limit dsp=400,bram18k=400
+solve mm -s i=4,j=4,k=4 --edition exact --dataflow i --permutation C --prove-with exact,cpsat
+solve mm -s i=4,j=4,k=4 --edition exact --dataflow i --permutation C --method gp
+solve mm -s i=4,j=4,k=4 --edition exact --dataflow i --permutation C --method nlp
+network tiny.yaml --divisors-only --edition exact --dataflow i --layers mm --limit dsp=400,bram18k=400 --table table.csv
+network tiny.yaml --divisors-only --edition exact --dataflow i --layers mm --mode shared-array --limit dsp=400,bram18k=400
+network tiny.yaml --divisors-only --edition exact --dataflow i --layers mm --mode multi-array --arrays 2 --limit dsp=400,bram18k=400
 whatif mm -s j=6,k=8 --vary i=4,8 --dataflow i --plot study.html -o study.nc
 pareto mm -s i=4,j=4,k=4 --dataflow i --objectives latency,bram18k --max-points 2
-whatif tiny.yaml --divisors-only --layers wide --dataflow i --vary dsp=20,40 -o networks.json
-pareto tiny.yaml --divisors-only --layers wide --dataflow i --objectives latency,dsp --limit dsp=20
+whatif tiny.yaml --divisors-only --edition exact --layers wide --dataflow i --vary dsp=20,40 -o networks.json
+pareto tiny.yaml --divisors-only --edition exact --layers wide --dataflow i --objectives latency,dsp --limit dsp=20
 grid result.json --around 1 -o grid.nc
 evaluate mm --points result.json
 evaluate cambricon-x
@@ -63,8 +63,8 @@ build --help
 estimate --help
 calibrate --help
 unroll --help
-match conv2d -s o=512,r=56,c=56,i=512
-codesign dmazerunner-memory --layers conv5_1 -o chosen.json
+match mm -s i=4,j=4,k=4
+codesign dmazerunner-memory mm -s i=4,j=4,k=4 --divisors-only -o chosen.json
 explain chosen.json --quick
 refine result.json --samples 50
 serve --help

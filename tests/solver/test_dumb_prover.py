@@ -134,7 +134,7 @@ def check(space, draw, questions):
 )
 def test_fixed_questions(edition, dataflow, dtype):
     draw = random.Random(f"{edition} {dataflow}")
-    check(space(draw, edition, dataflow, dtype), draw, 8)
+    check(space(draw, edition, dataflow, dtype), draw, 4)
 
 
 @pytest.mark.parametrize("number", range(6))

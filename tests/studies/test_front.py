@@ -254,7 +254,7 @@ def test_an_interrupted_front_resumes_to_the_same_front(tmp_path, sizes, objecti
 
 def test_a_partial_front_begins_with_the_minimum_of_every_objective():
     problems = [
-        mm_problem((6, 5, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
+        mm_problem((4, 3, 4), d, dsp="60", space=SpaceOptions(divisors_only=True))
         for d in DATAFLOWS
     ]
     objectives = ("latency", "off_chip_words", "dsp")

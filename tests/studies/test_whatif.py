@@ -69,19 +69,6 @@ def test_every_point_is_what_a_separate_solve_finds(study):
             assert systolic(point.answer.configured.problem).array == systolic(best.problem).array
 
 
-def test_neighbours_warm_start_each_other():
-    alone = [
-        run_study((StudyAxis("i", (i,)),), lambda v: build({**v, "dsp_limit": 400})).points[0,]
-        for i in (16, 32, 48)
-    ]
-    chain = run_study(
-        (StudyAxis("i", (16, 32, 48)),), lambda v: build({**v, "dsp_limit": 400})
-    ).points.values()
-    looked = [p.answer.certificate.nodes for p in chain]
-    assert [p.answer.value for p in chain] == [p.answer.value for p in alone]
-    assert looked != [p.answer.certificate.nodes for p in alone]
-
-
 def test_marginal_values_are_proven_by_solving_again(study):
     point = study.points[0, 2]  # i = 32, 100 DSPs
     by_limit = {m.limit.metric: m for m in point.marginals}

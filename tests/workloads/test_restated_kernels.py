@@ -67,7 +67,7 @@ def test_windows_stay_tiled_where_nothing_else_could_be_vectorised():
 
 def test_options_say_which_loops_are_untiled_and_vectorised():
     sizes = ",".join(f"{name}={n}" for name, n in SIZES.items())
-    words = (CONV, "-s", sizes, "--dataflow", "o")
+    words = (CONV, "-s", sizes, "--dataflow", "o", "--edition", "exact")
     told = succeed("solve", *words)
     assert "r, t run inside PEs, c over SIMD lanes" in told.stdout
     kernel = json.loads(succeed("solve", *words, "--untiled", "t", "--simd", "c", "--json").stdout)[

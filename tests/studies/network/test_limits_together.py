@@ -29,7 +29,7 @@ def network(folder, mode, **limits):
         for name, own in zip("ab", sizes, strict=True)
     ]
     (folder / "net.yaml").write_text(json.dumps({"name": "net", "layers": rows}))
-    words = {"dtype": "int16", "divisors_only": True, "platform": "u250", **options}
+    words = {"dtype": "int16", "divisors_only": True, "edition": "exact", **options}
     return ithaca.network(folder / "net.yaml", mode=mode, limit=limits, **words)
 
 

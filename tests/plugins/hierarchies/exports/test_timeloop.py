@@ -15,7 +15,6 @@ from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.systolic.cost_model import evaluate
 from ithaca.formulations.systolic.derivation import derive, designs
-from ithaca.formulations.systolic.metrics import metric_values
 from ithaca.formulations.systolic.systolic_array import Edition
 from ithaca.formulations.systolic.tiling import Tiling
 from ithaca.formulations.technology import Technology
@@ -23,6 +22,7 @@ from ithaca.plugins.hierarchies.exports.timeloop.folder import TIMELOOP
 from ithaca.workloads.library import workload, workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.statement import parse_statement
+from tests.plugins.hierarchies.exports.timeloop_rules import count, read_export
 
 # -- the published format (Accelergy-Project/timeloopfe, v4/problem.py, arch.py, constraints.py)
 # --------
@@ -224,13 +224,13 @@ def test_files_load_and_fit_each_other(chosen):
 
 
 @everything
-def test_factors_multiply_to_the_padded_extents(chosen):
-    files = load(TIMELOOP.export(chosen))
-    nest, parts = chosen.nest, chosen.tiling.array_part
-    loops = [entry.trips for entry in files.mapping if isinstance(entry, Loops)]
-    for loop, extent in nest.extents:
-        padded = -(-extent // parts[loop]) * parts[loop] if loop in parts else extent
-        assert files.problem.instance[loop] == padded == prod(trips[loop] for trips in loops)
+def test_loops_are_the_padded_ones_lanes_the_designs_and_tiles_fit(chosen):
+    """Read by rules written anew, which ask that factors multiply to the extents."""
+    found = count(read_export(TIMELOOP.export(chosen)))
+    costs = evaluate(chosen.design, chosen.quantities, chosen.data, FRACTION)
+    assert found.macs == prod(chosen.padded[loop] for loop in chosen.nest.loops)
+    assert found.multipliers == costs.comp
+    assert found.overfull == {}
 
 
 @everything
@@ -253,74 +253,6 @@ def test_projections_are_the_statement(chosen):
     assert [s.name for s in problem.shape.data_spaces if s.read_write] == [
         chosen.nest.output.tensor
     ]
-
-
-@everything
-def test_lanes_are_the_designs(chosen):
-    nest, array, data, tiling = chosen.nest, chosen.design, chosen.data, chosen.tiling
-    files = load(TIMELOOP.export(chosen))
-    mesh = {
-        n.name: n.spatial.meshX
-        for n in files.architecture.nodes
-        if isinstance(n, Container) and n.name != "system"
-    }
-    used = {
-        e.target: prod(e.trips.values())
-        for e in files.mapping
-        if isinstance(e, Loops) and e.type == "spatial"
-    }
-    assert used == mesh
-    costs = evaluate(array, tiling.quantities(array, nest.sizes), data, FRACTION)
-    assert prod(mesh.values()) * data.dsp(array.factors) == metric_values(costs)["dsp"]
-
-
-def tile_words(access, extents):
-    return prod(
-        1 + sum(c * (extents[loop] - 1) for loop, c in subscript.terms) for subscript in access
-    )
-
-
-def inside(files, target):
-    """Extents of the tile that a level holds: the trips of all loops from it on."""
-    extents = dict.fromkeys(files.problem.shape.dimensions, 1)
-    reached = False
-    for entry in files.mapping:
-        reached |= entry.target == target
-        if reached and isinstance(entry, Loops):
-            extents = {loop: n * entry.trips[loop] for loop, n in extents.items()}
-    return extents
-
-
-@everything
-def test_tiles_fit_their_buffers(chosen):
-    files = load(TIMELOOP.export(chosen))
-    accesses = {access.tensor: access for access in chosen.nest.accesses}
-    storage = {
-        n.name: n.attributes
-        for n in files.architecture.nodes
-        if isinstance(n, Storage) and n.class_ in ("SRAM", "regfile")
-    }
-    kept = [
-        (e.target, name)
-        for e in files.mapping
-        if isinstance(e, Keep) and e.target in storage
-        for name in e.keep
-    ]
-    assert {name for _, name in kept} == set(accesses)
-    for target, name in kept:
-        attributes = storage[target]
-        words = (
-            attributes.depth
-            * attributes.width
-            // attributes.datawidth
-            // attributes.multiple_buffering
-        )
-        needed = tile_words(accesses[name], inside(files, target))
-        assert needed <= words
-        if (
-            chosen.nest.name == "mm"
-        ):  # elsewhere windows of neighbouring lanes overlap, or lanes hold the same
-            assert words == needed
 
 
 def test_the_clock_is_the_platforms_and_words_are_the_types():

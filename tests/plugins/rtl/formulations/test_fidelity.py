@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fidelity import BOARDS, errors, rankings
-from benchmarks.test_fidelity import SPACES, arrays_table, boards_table, rankings_table
+from benchmarks.fidelity import BOARDS
+from benchmarks.test_fidelity import boards_table
 from ithaca.formulations.machine import REGIMES
 from ithaca.formulations.systolic.systolic_array import Edition
 
@@ -60,23 +60,3 @@ def test_every_board_is_in_the_table(monkeypatch):
     page = PAGE.read_text()
     assert int16 in page
     assert int8 in page
-
-
-def test_a_handful_of_arrays():
-    for regime, most in (("rtl", 0.08), ("hls", 0.09)):
-        found = errors("mm", ("i", "k"), REGIMES[regime], 6)
-        assert max(map(abs, found[Edition.CYCLE].errors)) <= most
-        assert found[Edition.CYCLE].mean < found[Edition.EXACT].mean
-    assert len(arrays_table((("conv2d", ("o", "i")),), 1)) == 4
-
-
-def test_rankings_of_a_small_space():
-    size, found = rankings("mm", {"i": 8, "j": 8, "k": 8}, ("i", "j"), REGIMES["hls"], 80, 20)
-    assert size > 1000
-    assert found[Edition.CYCLE].worst <= 0.05  # its bound on errors in this regime
-    assert found[Edition.CYCLE].worst < found[Edition.EXACT].regret
-    for ranking in found.values():
-        assert 0 <= ranking.best <= ranking.regret <= ranking.worst
-    assert (
-        len(rankings_table(((*SPACES[0][:1], {"i": 4, "j": 4, "k": 4}, *SPACES[0][2:]),), 3)) == 4
-    )

@@ -238,7 +238,9 @@ def test_values_of_many_points_are_not_checked(tmp_path):
 
 
 def test_large_arrays_are_refused(tmp_path):
-    solve("mm", i=256, j=256, k=256, dataflow="i,j").save(tmp_path / "large.json")
+    solve("mm", i=256, j=256, k=256, dataflow="i,j", divisors_only=True, edition="exact").save(
+        tmp_path / "large.json"
+    )
     ran = ithaca("simulate", tmp_path / "large.json", "--check-values")
     assert ran.returncode == 2
     assert not ran.stdout
