@@ -2,7 +2,6 @@
 need."""
 
 import ast
-import os
 import re
 import shutil
 import subprocess
@@ -109,25 +108,3 @@ def test_the_source_distribution_holds_everything(unpacked):
     held = {path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()}
     files = {path.relative_to(source) for path in source.rglob("*") if path.is_file()}
     assert {path for path in files - held if "ithaca.egg-info" not in path.parts} == set()
-
-
-@pytest.mark.ci(whole=True)
-def test_tests_run_from_the_source_distribution(unpacked, tmp_path):
-    packages = next(path for path in sys.path if (Path(path) / "numpy").is_dir())
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "new"], check=True)
-    (site,) = (tmp_path / "new").glob("lib/python3.*/site-packages")
-    # what it depends on is taken from here, but not this tree, which may be installed there
-    (site / "others.pth").write_text(f"{packages}\n")
-    python = tmp_path / "new" / "bin" / "python"
-    install = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*install, "--no-index", unpacked], check=True, capture_output=True, timeout=300)
-    tests = "-m pytest -q -p no:cacheprovider tests/test_layers.py"
-    alone = {"capture_output": True, "text": True, "timeout": 300}
-    alone["env"] = {name: os.environ[name] for name in os.environ.keys() - {"PYTHONPATH"}}
-    done = subprocess.run([python, *tests.split()], cwd=unpacked, **alone)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " passed" in done.stdout
-    where = subprocess.run(
-        [python, "-c", "import ithaca; print(ithaca.__file__)"], cwd=tmp_path, **alone
-    )
-    assert Path(where.stdout.strip()).is_relative_to(site)

@@ -33,15 +33,6 @@ def test_published_points(t1, t2, simd, drain_pack, latency):
     assert costs.latency == Fraction(latency)
 
 
-def test_the_published_best_uses_8600_dsp_and_3740_bram():
-    problem = mm_problem((1024, 1024, 1024), edition="odyssey")
-    costs = costs_at(
-        problem,
-        mm_tiling(systolic(problem).array, (129, 130, 64), (3, 13), 4, A=16, B=16, C_drain=4),
-    )
-    assert (costs.dsp, costs.bram18k) == (8600, 3740)
-
-
 def test_a_measured_board():
     problem = mm_problem((1040, 1024, 1024))
     costs = costs_at(

@@ -95,33 +95,6 @@ def test_the_proven_mapping_is_the_best_of_all(objective, files):
     assert not any(text.startswith("N=") for text in document["best"]["tiling"][0].get("loops", []))
 
 
-def test_a_mapping_is_told_as_timeloop_does(files):
-    done = succeed("map", *ASKED, "--divisors-only", "--verbose", "-o", "r.json", cwd=files)
-    assert "product (M=4, N=4, K=6), timeloop model edition, on tiny, minimising edp" in done.stdout
-    for part in (
-        "DRAM [ Weights:24 Inputs:24 Outputs:16 ]",
-        "(Spatial-X)",
-        "<<< Compute >>>",
-        "energy (µJ)",
-        "binding",
-    ):
-        assert part in done.stdout
-    again = succeed("verify", "r.json", cwd=files)
-    assert "optimal" in again.stdout
-    succeed("explain", "r.json", "--quick", cwd=files)
-    succeed("report", "r.json", "-o", "r.html", "--quick", cwd=files)
-    page = (files / "r.html").read_text()
-    for part in (
-        "Loop nest",
-        "The memory hierarchy",
-        "Energy by level",
-        "What binds",
-        "Roofline",
-        "↓",
-    ):
-        assert part in page
-
-
 @pytest.mark.parametrize("divisors", [("--divisors-only",), ()])
 def test_what_is_exported_evaluates_to_the_same_figures(divisors, files):
     """Rules of the real tool that were written without Ithaca's model."""

@@ -18,7 +18,6 @@ from ithaca.plugins.seeds.exports.for_nevergrad import (
     nevergrad_text,
     seed_nevergrad,
 )
-from ithaca.plugins.seeds.exports.for_opentuner import opentuner_files, opentuner_manipulator
 from ithaca.plugins.seeds.exports.for_optuna import optuna_objective, optuna_text, seed_optuna
 from ithaca.plugins.seeds.exports.for_pymoo import pymoo_problem, pymoo_sampling, pymoo_text
 from ithaca.plugins.seeds.exports.parameters import (
@@ -236,19 +235,6 @@ def test_pymoo_sees_limits_as_constraints(seeds):
     assert (violations[:-1, 0] == 0).all()
     assert violations[-1, 0] > 0
     assert penalised(space, space.named(outside[0].tolist())) >= INFEASIBLE
-
-
-def test_opentuner_loads_the_files(seeds, tmp_path):
-    pytest.importorskip("opentuner")
-    manipulator = opentuner_manipulator(seeds.space)
-    for (name, text), expected in zip(
-        opentuner_files(seeds).items(), seeds.parameters, strict=True
-    ):
-        (tmp_path / name).write_text(text)
-        configuration = manipulator.load_from_file(str(tmp_path / name))
-        manipulator.normalize(configuration)
-        assert configuration == expected
-        assert manipulator.hash_config(configuration)
 
 
 def test_a_tool_that_is_not_installed_is_named():

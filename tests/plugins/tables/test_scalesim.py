@@ -3,7 +3,6 @@
 import configparser
 import csv
 from io import StringIO
-from math import prod
 from typing import Annotated, Literal
 
 import pytest
@@ -310,31 +309,6 @@ def test_the_bandwidth_is_that_of_a_port(dtype, words):
     read = read_configuration(SCALESIM.export(configuration("mm", "ij", MM, dtype=dtype)))
     assert read.architecture_presets.bandwidth == read.layout.ifmapsrambankbandwidth == words
     assert read.run_presets.interfacebandwidth == "USER"
-
-
-@pytest.mark.parametrize(("name", "dataflow", "expected", "rows", "columns"), EXPECTED)
-def test_scalesim_reads_them(name, dataflow, expected, rows, columns, tmp_path):
-    config = pytest.importorskip("scalesim.scale_config")
-    topologies = pytest.importorskip("scalesim.topology_utils")
-    layouts = pytest.importorskip("scalesim.layout_utils")
-    chosen = configuration(name, dataflow, MM if name == "mm" else {**CONV, "s": 2})
-    for file, text in SCALESIM.export(chosen).items():
-        (tmp_path / file).write_text(text)
-    read = config.scale_config()
-    read.read_conf_file(str(tmp_path / "scale.cfg"))
-    assert read.valid_conf_flag
-    assert (read.get_dataflow(), read.get_array_dims()) == (expected, (rows, columns))
-    assert read.get_bandwidths_as_list() == [16]
-    layout = layouts.layouts()
-    layout.load_arrays(str(tmp_path / "layout.csv"))
-    topology = topologies.topologies()
-    topology.load_arrays(str(tmp_path / "topology.csv"), mnk_inputs=name == "mm")
-    topology.topo_calc_hyperparams(str(tmp_path / "topology.csv"))
-    ((height, width, macs, window),) = topology.layers_calculated_hyperparams
-    n = chosen.nest.sizes
-    assert macs == chosen.nest.operations
-    assert window == prod(n[loop] for loop in chosen.nest.reduction_loops)
-    assert (height, width) == ((n["i"], 1) if name == "mm" else (n["r"], n["c"]))
 
 
 # -- the command

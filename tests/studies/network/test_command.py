@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from ithaca.solver import schedule
 from tests.command_line import ithaca, refused, start, succeed
 from tests.refusals import refusals
 from tests.studies.network.tiny import QUICK, tiny_file
@@ -49,43 +48,6 @@ def test_a_network_prints_layers_totals_and_what_is_left_out(tmp_path):
     assert done.stderr.splitlines() == [f"wrote {output}", f"wrote {table}"]
 
 
-@pytest.mark.parametrize(
-    ("mode", "arrays"), [("shared-array", ()), ("multi-array", ("--arrays", "2"))]
-)
-def test_arrays_that_layers_share_are_shown(tmp_path, mode, arrays):
-    output, table = tmp_path / "r.json", tmp_path / "r.csv"
-    words = (
-        "--mode",
-        mode,
-        *arrays,
-        "--layers",
-        "mm",
-        "--limit",
-        "dsp=400,bram18k=400",
-        "-o",
-        output,
-        "--table",
-        table,
-    )
-    done = succeed("network", tiny_file(tmp_path), *words)
-    document = json.loads(output.read_text())
-    assert document["total"]["certificate"]["status"] == "optimal"
-    assert 1 <= len(document["arrays"]) <= 2
-    rows = list(csv.DictReader(table.read_text().splitlines()))
-    assert {int(row["array"]) for row in rows} == set(range(len(document["arrays"])))
-    assert sum(int(row["count"]) for row in rows) == 4
-    assert "lanes." in done.stdout
-    assert f"{document['total']['value']}  (optimal" in done.stdout
-
-
-def test_json_is_the_file(tmp_path):
-    output = tmp_path / "r.json"
-    done = succeed(
-        "network", tiny_file(tmp_path), *QUICK, "--layers", "wide", "--json", "-o", output
-    )
-    assert done.stdout == output.read_text()
-
-
 def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
     done = ithaca("network", tiny_file(tmp_path), "--limit", "dsp=4", "--layers", "mm", "--json")
     assert done.returncode == 1
@@ -101,31 +63,6 @@ def test_an_infeasible_network_exits_1_and_names_the_layers(tmp_path):
 def test_bad_input_is_refused_in_one_line(tmp_path, arguments, line):
     done = refused("network", tiny_file(tmp_path), *arguments)
     assert line in done
-
-
-def test_a_failing_problem_is_reported_at_the_end(tmp_path, monkeypatch, capsys):
-    advance = schedule.advance
-
-    def breaks(entry, *rest):
-        problem = entry.course.problem
-        if problem.design.name in ("[i] C", "[j] C"):
-            raise RuntimeError("broken")
-        return advance(entry, *rest)
-
-    monkeypatch.setattr(schedule, "advance", breaks)
-    done = succeed("network", tiny_file(tmp_path), *QUICK, "--layers", "mm", "--json")
-    assert (
-        "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken"
-        in done.stderr
-    )
-    document = json.loads(done.stdout)
-    assert [f["place"] for f in document["failures"]] == [
-        "wide [i] C",
-        "wide [j] C",
-        "deep [i] C",
-        "deep [j] C",
-    ]
-    assert document["total"]["certificate"]["status"] == "feasible"
 
 
 def test_processes_end_with_the_run_that_is_killed(tmp_path):

@@ -90,15 +90,6 @@ def test_shared_dataflow_is_the_least_sum_of_one_design_per_kernel(network, opti
         assert layer.answer.value == least[layer.layer.name][designs[layer.layer.name]]
 
 
-def test_sharing_never_pays(network, options):
-    values = []
-    for name in ("per-layer", "shared-dataflow"):
-        result = mode(name)(network, tiny_request(), options)
-        assert result.total.value is not None
-        values.append(result.total.value)
-    assert values[0] <= values[1]
-
-
 @pytest.mark.parametrize(
     ("objective", "sums"),
     [

@@ -1,18 +1,14 @@
 """``ithaca codesign`` and what takes its results, as a user meets them."""
 
 import json
-import re
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 import ithaca as library
-from ithaca.commands.display import show
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
-from ithaca.solver.certificate import Status
 from tests.command_line import ithaca, refused, succeed
 from tests.plugins.codesign.studies.spaces import small_space
 from tests.refusals import refusals
@@ -74,25 +70,6 @@ def test_what_more_would_buy_is_proven(answered):
     quick = ithaca("explain", answered / "r.json", "--quick")
     assert "Tried" not in quick.stdout
     succeed("explain", answered / "r.json", "--layer", "product", "--quick")
-
-
-def test_pages_show_hardware_layers_and_the_front(answered, tmp_path):
-    succeed("report", answered / "r.json", "-o", tmp_path / "r.html", "--quick")
-    page = (tmp_path / "r.html").read_text()
-    for piece in (
-        "Proven optimal",
-        "The chosen accelerator",
-        "Energy by layer and level",
-        "layer-0",
-        "buffer_words",
-        ", by layer</caption>",
-    ):
-        assert piece in page
-    assert not re.findall(r"<p>\w+</p>", page)  # a name alone
-    front = ("--objectives", "edp,area", "-o", tmp_path / "f.json", "--plot", tmp_path / "f.html")
-    succeed("codesign", answered / "small.yaml", *front)
-    succeed("report", tmp_path / "f.json", "-o", tmp_path / "p.html")
-    assert "no other vector of objectives is on the front" in (tmp_path / "p.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -257,17 +234,3 @@ def test_what_is_unknown_is_not_called_infeasible(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(document))
     said = ithaca("verify", tmp_path / "r.json").stdout
     assert "unknown: no accelerator was found, lower bound 100; found again" in said
-
-
-def test_totals_of_an_open_space_are_proven_for_one_accelerator(answered, capsys):
-    result = library.load(answered / "r.json")
-    for status, said in (
-        (Status.OPTIMAL, "  (optimal)"),
-        (Status.FEASIBLE, "  (optimal on this accelerator)"),
-    ):
-        proof = replace(result.certificate, status=status)
-        show(*replace(result, certificate=proof).view)
-        (total,) = [
-            line for line in capsys.readouterr().out.splitlines() if line.startswith("total")
-        ]
-        assert total.endswith(said)

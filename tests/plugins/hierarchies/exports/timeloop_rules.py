@@ -281,7 +281,7 @@ def read_export(files):
         if (node["name"], "spatial") in directives:
             entry = directives[node["name"], "spatial"]
             loops = _loops(entry)
-            assert prod(n for _, n in loops) <= prod(node["spatial"].values())
+            assert prod(n for _, n in loops) == prod(node["spatial"].values())
             assert entry["no_link_transfer"] == [
                 tensor.name for tensor in tensors
             ]  # else the rules do not hold
