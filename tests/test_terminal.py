@@ -73,6 +73,8 @@ def test_a_node_drives_neither_terminal_nor_spreadsheet(name, tmp_path):
     model(tmp_path / "model.onnx", name)
     words = (
         "--divisors-only",
+        "--edition",
+        "exact",
         "--limit",
         "dsp=50,bram18k=50",
         "--table",

@@ -279,6 +279,7 @@ def test_counts_of_experts_are_those_that_are_routed():
 def test_the_answer_says_tokens_a_second(tmp_path):
     path, result = written(tmp_path), tmp_path / "r.json"
     words = ("--batch", "2", "--context", "32", "--dtype", "int8", "--dataflow", "i,j")
+    words += ("--edition", "exact")
     printed = succeed("network", str(path), *words, "--platform", "u250", "-o", str(result)).stdout
     answer = ithaca.load(result)
     run, seconds = answer.network.run, answer.sum_of("latency") / (300 * 10**6)
@@ -304,6 +305,7 @@ def test_memory_that_does_not_hold_a_model_is_said(tmp_path):
     text = (Path(__file__).parents[3] / "formulations" / "platforms" / "u250.yaml").read_text()
     board = tmp_path / "board.yaml"
     words = ("--dtype", "int8", "--dataflow", "i", "--context", "4", "--platform", str(board))
+    words += ("--edition", "exact", "--gap", "0.9")
     board.write_text(text.replace("capacity: 68.7", "capacity: 0.00005"))
     assert "DO NOT FIT" in succeed("network", str(written(tmp_path)), *words).stdout
     part = (*words, "--format", "W=mxfp4", "--layers", "lm_head")  # says nothing of what is kept
