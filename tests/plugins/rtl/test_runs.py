@@ -265,7 +265,7 @@ def test_points_of_studies_are_the_answers_of_their_questions(case, run_as, tmp_
 def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
     path = tmp_path / "none.json"
     fast, words = ("--limit", "dsp=4,latency=5"), "infeasible by the closed form: "
-    asked = ("--dtype", "int8", "--dataflow", "i", "--platform")
+    asked = ("--dtype", "int8", "--dataflow", "i", "--divisors-only", "--platform")
     mv = ("mv", "-s", "i=6,j=5", *asked, "rtl-open")
 
     def failed(*question):

@@ -111,7 +111,7 @@ def test_which_objectives_add_up(objective, sums):
 
 
 def test_an_objective_that_does_not_add_up_has_no_total(network, options):
-    request = tiny_request("dsp")
+    request = tiny_request("dsp", space=DIVISORS)
     result = mode("per-layer")(only_layers(network, ["wide"]), request, options)
     assert result.total is None
     assert result.layers[0].answer.value == 5
@@ -132,10 +132,14 @@ def test_energy_is_summed_exactly(network, options):
 
 
 def test_an_infeasible_layer_is_explained(network, options):
-    result = mode("per-layer")(only_layers(network, ["mm"]), tiny_request(dsp=4), options)
+    result = mode("per-layer")(
+        only_layers(network, ["mm"]), tiny_request(dsp=4, space=DIVISORS), options
+    )
     assert (result.total.value, result.total.certificate.status) == (None, Status.INFEASIBLE)
     assert "limit dsp = 4 cannot be met" in result.layers[0].answer.explain()
-    shared = mode("shared-dataflow")(only_layers(network, ["mm"]), tiny_request(dsp=4), options)
+    shared = mode("shared-dataflow")(
+        only_layers(network, ["mm"]), tiny_request(dsp=4, space=DIVISORS), options
+    )
     assert [r.answer.certificate.status for r in shared.layers] == [Status.INFEASIBLE] * 2
     assert not any(c.chosen for c in shared.choices)
 
