@@ -266,7 +266,7 @@ def test_the_largest_proven_gain_comes_first():
 def results(tmp_path_factory):
     """A folder of results."""
     folder = tmp_path_factory.mktemp("results")
-    mm = ("solve", "mm", "-s", "i=32,j=24,k=16")
+    mm = ("solve", "mm", "-s", "i=32,j=24,k=16", "--edition", "exact")
     succeed(*mm, "--limit", "dsp=155,bram18k=3763", "-o", str(folder / "mm.json"))
     assert ithaca(*mm, "--limit", "dsp=4", "-o", str(folder / "infeasible.json")).returncode == 1
     succeed(*mm, "--platform", "asic-28nm", "-o", str(folder / "asic.json"))
