@@ -244,7 +244,9 @@ def _layers(
     parts.append(Matrix("output", c.hidden_size, heads * c.head, runs, bias=ending))
     if c.num_local_experts is not None:
         taken = experts_taken(c.num_experts_per_tok, "num_local_experts", c.num_local_experts)
-        parts.append(Matrix("router", c.num_local_experts, c.hidden_size, runs))
+        parts.append(
+            Matrix("router", c.num_local_experts, c.hidden_size, runs, bias=kind.router_bias)
+        )
         runs = spread(phase.rows * taken, c.num_local_experts, phase.experts)
     parts += _feed_forward(c, "", c.inner, runs, c.num_local_experts or 1)
     shared = c.shared_expert_intermediate_size if c.num_local_experts else 0
@@ -254,10 +256,11 @@ def _layers(
         parts += _feed_forward(c, "shared_", shared, every, 1)
     scales = c.hidden_size * kind.norms * (kind.scaled + kind.shifted)
     scales += 2 * c.head * kind.head_norms + (heads + c.groups) * c.head * kind.whole_norms
+    scales += heads * kind.sinks
     side, new, wide = phase.batch, phase.tokens, c.hidden_size
     elementwise = [
         *(
-            Elementwise("Softmax", MAP, (side * heads, some, seen))
+            Elementwise("Softmax", MAP, (side * heads, some, seen + kind.sinks))
             for _, some, seen in phase.blocks(window)
         ),
         Elementwise(kind.norm, NORM, (side, new, wide), kind.norms),

@@ -1,6 +1,10 @@
-"""Models of speech and of images (Whisper, ViT)."""
+"""Encoders of text and of images, and models of speech (BERT, ViT, Whisper)."""
 
 from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hub.workloads.decoders import part_of
@@ -19,6 +23,7 @@ from ithaca.plugins.hub.workloads.parts import (
     vocabulary,
 )
 from ithaca.plugins.hub.workloads.phases import Phase
+from ithaca.workloads.nest import MAX_EXTENT
 
 
 class WhisperConfiguration(Configuration):
@@ -158,33 +163,48 @@ def patches(c: VisionConfiguration) -> int:
     return (c.image_size // c.patch_size) ** 2 + 1
 
 
+def _encoder(
+    layers: int, width: int, inner: int, heads: int, phase: Phase, *, biased: bool = True
+) -> Block:
+    """Layers of an encoder: all positions attend to all; a norm beside each of two sums."""
+    head, rows = part_of("hidden_size", width, heads), phase.rows
+    sides, new, all_of = phase.batch * heads, phase.tokens, (phase.batch, phase.tokens, width)
+    parts: tuple[Part, ...] = (
+        Matrix("qkv", 3 * width, width, ((rows, 1),), bias=biased),
+        Product("scores", sides, new, new, head),
+        Product("attend", sides, new, head, new, follows=True),
+        Matrix("output", width, width, ((rows, 1),), bias=True),
+        *_feed_forward(width, inner, rows),
+    )
+    own = (
+        Elementwise("Softmax", MAP, (sides, new, new)),
+        Elementwise("LayerNormalization", NORM, all_of, 2),
+        Elementwise("Gelu", MAP, (phase.batch, new, inner)),
+        Elementwise("Add", GATE, all_of, 2),
+    )
+    return Block("layer", layers, parts, 2 * _NORM * width, own)
+
+
 def vision(c: VisionConfiguration, phase: Phase) -> Model:
     """A vision transformer with its classifier, on images."""
-    width, rows = c.hidden_size, phase.rows
+    width = c.hidden_size
     classes = c.num_labels or len(c.id2label or {}) or 1000
     pixels = c.num_channels * c.patch_size**2
     image = ((phase.batch * (phase.tokens - 1), 1),)
-    head = part_of("hidden_size", width, c.num_attention_heads)
-    batch, biased = phase.batch * c.num_attention_heads, c.qkv_bias is not False
-    parts: list[Part] = [
-        Matrix("qkv", 3 * width, width, ((rows, 1),), bias=biased),
-        Product("scores", batch, phase.tokens, phase.tokens, head),
-        Product("attend", batch, phase.tokens, head, phase.tokens, follows=True),
-        Matrix("output", width, width, ((rows, 1),), bias=True),
-        *_feed_forward(width, c.intermediate_size, rows),
-    ]
     side, all_of = phase.batch, (phase.batch, phase.tokens, width)
-    own = (
-        Elementwise("Softmax", MAP, (batch, phase.tokens, phase.tokens)),
-        Elementwise("LayerNormalization", NORM, all_of, 2),
-        Elementwise("Gelu", MAP, (side, phase.tokens, c.intermediate_size)),
-        Elementwise("Add", GATE, all_of, 2),
+    layers = _encoder(
+        c.num_hidden_layers,
+        width,
+        c.intermediate_size,
+        c.num_attention_heads,
+        phase,
+        biased=c.qkv_bias is not False,
     )
     first = Matrix("patches", width, pixels, image, bias=True)  # beside positions, and the class
     return Model(
         (
             Block("", 1, (first,), width * (phase.tokens + 1), (Elementwise("Add", GATE, all_of),)),
-            Block("layer", c.num_hidden_layers, tuple(parts), 2 * _NORM * width, own),
+            layers,
             Block(
                 "",
                 1,
@@ -194,3 +214,49 @@ def vision(c: VisionConfiguration, phase: Phase) -> Model:
             ),
         ),
     )
+
+
+class TextConfiguration(Configuration):
+    """The configuration of an encoder of text."""
+
+    hidden_size: Size
+    intermediate_size: Size
+    num_hidden_layers: Layers
+    num_attention_heads: Size
+    vocab_size: Size
+    max_position_embeddings: Size
+    type_vocab_size: Annotated[int, Field(ge=0, le=MAX_EXTENT)] = 0
+    """Kinds of sentences, of which each has an embedding."""
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a matrix follows that reads the first position."""
+        return self.model_type != "distilbert"
+
+    @property
+    def longest(self) -> int:
+        """Positions of the longest text; RoBERTa's table has two rows more."""
+        return self.max_position_embeddings - 2 * (self.model_type == "roberta")
+
+
+def text(c: TextConfiguration, phase: Phase) -> Model:
+    """An encoder of text, on texts of so many positions, without the head of any task."""
+    if phase.context != phase.tokens or phase.tokens > c.longest:
+        raise InputError(
+            f"tokens is {phase.tokens}; allowed: at most {c.longest}, by max_position_embeddings"
+        )
+    width, side = c.hidden_size, phase.batch
+    all_of = (side, phase.tokens, width)
+    first = (
+        Elementwise("Add", GATE, all_of, 1 + (c.type_vocab_size > 0)),
+        Elementwise("LayerNormalization", NORM, all_of),
+    )
+    blocks = [
+        Block("", 1, (), _NORM * width, first),
+        _encoder(c.num_hidden_layers, width, c.intermediate_size, c.num_attention_heads, phase),
+    ]
+    if c.pooled:
+        pooler = Matrix("pooler", width, width, ((side, 1),), bias=True)
+        blocks.append(Block("", 1, (pooler,), 0, (Elementwise("Tanh", MAP, (side, 1, width)),)))
+    rows = c.vocab_size + c.max_position_embeddings + c.type_vocab_size
+    return Model(tuple(blocks), rows * width)

@@ -44,6 +44,10 @@ class Kind:
     """Rows of a table of positions beyond `max_position_embeddings`; None: no table."""
     first_norm: bool = False
     """Whether the embedding is normalised."""
+    router_bias: bool = False
+    """A bias of the matrix that chooses experts."""
+    sinks: bool = False
+    """Whether each head learns one more score, which no position has."""
 
 
 #: Decoders with biases of all matrices in their layers.
@@ -74,6 +78,11 @@ KINDS = {
     "granite": Kind(),
     "olmo": Kind(norm="LayerNormalization", scaled=False),
     "olmo2": Kind(whole_norms=True),
+    "olmo3": Kind(whole_norms=True, local=(3, 4)),
+    "olmoe": Kind(whole_norms=True),
+    "gpt_oss": Kind(
+        qkv_bias=True, output_bias=True, feed_bias=True, router_bias=True, sinks=True, local=(1, 2)
+    ),
     "cohere": Kind(norm="LayerNormalization", norms=1, tied=True),
     "stablelm": Kind(norm="LayerNormalization", shifted=True),
     "starcoder2": replace(_BIASED, tied=True, local=(1, 1)),
@@ -84,6 +93,16 @@ KINDS = {
     "falcon": Kind(
         gated=False, norm="LayerNormalization", shifted=True, activation="Gelu", tied=True
     ),
+}
+
+#: Kinds that the text of models of several kinds of input is, where they have a name of their own.
+TEXTS = {
+    "qwen2_vl": "qwen2",
+    "qwen2_vl_text": "qwen2",
+    "qwen2_5_vl": "qwen2",
+    "qwen2_5_vl_text": "qwen2",
+    "qwen3_vl_text": "qwen3",
+    "qwen3_vl_moe_text": "qwen3_moe",
 }
 
 #: Names that fields have in configurations of a kind.
@@ -107,8 +126,15 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
         "n_head": "num_attention_heads",
         "num_kv_heads": "num_key_value_heads",
     },
+    "distilbert": {
+        "dim": "hidden_size",
+        "hidden_dim": "intermediate_size",
+        "n_layers": "num_hidden_layers",
+        "n_heads": "num_attention_heads",
+    },
     "qwen2_moe": {"num_experts": "num_local_experts", "qkv_bias": "use_qkv_bias"},
     "qwen3_moe": {"num_experts": "num_local_experts"},
+    "olmoe": {"num_experts": "num_local_experts"},
     "gpt_neox": {"rotary_pct": "partial_rotary_factor"},
     "gemma3_text": {"_sliding_window_pattern": "sliding_window_pattern"},
 }
@@ -122,7 +148,13 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "qwen3": {"num_key_value_heads": 32, "head_dim": 128},
     "gemma": {"num_key_value_heads": 16, "head_dim": 256},
     "gemma2": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
-    "gemma3_text": {"num_key_value_heads": 4, "head_dim": 256, "sliding_window": 4096},
+    "gemma3_text": {
+        "vocab_size": 262208,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "sliding_window": 4096,
+    },
     "qwen2_moe": {
         "num_key_value_heads": 16,
         "num_local_experts": 60,
@@ -136,6 +168,15 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
         "num_experts_per_tok": 8,
         "moe_intermediate_size": 768,
     },
+    "olmo3": {"sliding_window": 4096},
+    "olmoe": {"num_local_experts": 64, "num_experts_per_tok": 8},
+    "gpt_oss": {
+        "num_key_value_heads": 8,
+        "head_dim": 64,
+        "num_local_experts": 128,
+        "num_experts_per_tok": 4,
+        "sliding_window": 128,
+    },
     "phi": {"partial_rotary_factor": 0.5},
     "stablelm": {"num_key_value_heads": 32, "partial_rotary_factor": 0.25},
     "gpt_neox": {"partial_rotary_factor": 0.25},
@@ -143,6 +184,9 @@ DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "opt": {"word_embed_proj_dim": 768},
     "deepseek_v2": {"q_lora_rank": 1536},
     "deepseek_v3": {"q_lora_rank": 1536},
+    "bert": {"max_position_embeddings": 512, "type_vocab_size": 2},
+    "roberta": {"max_position_embeddings": 512, "type_vocab_size": 2},
+    "distilbert": {"max_position_embeddings": 512},
 }
 
 #: Choices of a kind that are read in one way alone.
@@ -165,6 +209,10 @@ FIXED: Mapping[str, Mapping[str, Any]] = {
     "qwen3_moe": {"decoder_sparse_step": 1, "mlp_only_layers": [], "use_sliding_window": False},
     "deepseek_v2": {"attention_bias": False, "mlp_bias": False},
     "deepseek_v3": {"attention_bias": False},
+    **{
+        name: {"is_decoder": False, "position_embedding_type": "absolute"}
+        for name in ("bert", "roberta")
+    },
     "mamba": {"use_bias": False, "use_conv_bias": True},
     "mamba2": {"use_bias": False, "use_conv_bias": True, "rms_norm": True},
 }
@@ -173,11 +221,11 @@ FIXED: Mapping[str, Mapping[str, Any]] = {
 _OWN: Mapping[str, tuple[str, ...]] = {
     "attention_bias": (
         *("llama", "qwen3", "gemma", "gemma2", "gemma3_text", "qwen3_moe", "granite"),
-        *("olmo", "olmo2", "cohere", "gpt_neox"),
+        *("olmo", "olmo2", "olmo3", "olmoe", "cohere", "gpt_neox"),
     ),
     "mlp_bias": ("llama", "granite"),
     "use_qkv_bias": ("stablelm", "qwen2_moe"),
-    "num_local_experts": ("mixtral", "qwen2_moe", "qwen3_moe"),
+    "num_local_experts": ("mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "gpt_oss"),
     "shared_expert_intermediate_size": ("qwen2_moe",),
 }
 

@@ -14,17 +14,19 @@ from ithaca.files.messages import among, errors_at, quoted, refuse
 from ithaca.plugins.hub.workloads.decoders import DecoderConfiguration, decoder
 from ithaca.plugins.hub.workloads.diffusion import UNetConfiguration, unet
 from ithaca.plugins.hub.workloads.encoders import (
+    TextConfiguration,
     VisionConfiguration,
     WhisperConfiguration,
     patches,
+    text,
     vision,
     whisper,
 )
 from ithaca.plugins.hub.workloads.fields import Configuration
-from ithaca.plugins.hub.workloads.kinds import KINDS, renamed
+from ithaca.plugins.hub.workloads.kinds import KINDS, TEXTS, renamed
 from ithaca.plugins.hub.workloads.latent import LatentConfiguration, latent_decoder
 from ithaca.plugins.hub.workloads.parts import Model
-from ithaca.plugins.hub.workloads.phases import Phase, check_sizes, positions
+from ithaca.plugins.hub.workloads.phases import TOKENS, Phase, check_sizes, positions
 from ithaca.plugins.hub.workloads.recurrent import (
     Mamba2Configuration,
     MambaConfiguration,
@@ -56,6 +58,10 @@ def _speech(name: str, sizes: Mapping[str, int], experts: str, configuration: An
     return positions(name, longest | dict(sizes), experts, PROMPT)
 
 
+def _text_phase(name: str, sizes: Mapping[str, int], experts: str, configuration: Any) -> Phase:
+    return positions(name, {"tokens": min(TOKENS, configuration.longest), **sizes}, experts)
+
+
 def _image(name: str, sizes: Mapping[str, int], experts: str, configuration: Any) -> Phase:
     tokens = patches(configuration) if isinstance(configuration, VisionConfiguration) else 1
     return Phase(name, sizes.get("batch", 1), tokens, tokens, experts)
@@ -82,11 +88,21 @@ ARCHITECTURES: dict[str, Architecture] = {
     "deepseek_v2": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
     "deepseek_v3": Architecture(LatentConfiguration, latent_decoder, fields=renamed),
     "whisper": Architecture(WhisperConfiguration, whisper, _speech, sizes=SIZES),
+    **{
+        name: Architecture(TextConfiguration, text, _text_phase, ("prefill",), SIZES[:2], renamed)
+        for name in ("bert", "roberta", "distilbert")
+    },
     "vit": Architecture(VisionConfiguration, vision, _image, _IMAGES, SIZES[:1]),
     "mamba": Architecture(MambaConfiguration, mamba, sizes=SIZES[:2], fields=renamed),
     "mamba2": Architecture(Mamba2Configuration, mamba2, sizes=SIZES[:2], fields=renamed),
     "UNet2DConditionModel": Architecture(UNetConfiguration, unet, _image, _IMAGES, SIZES[:1]),
 }
+
+#: Fields of a whole model that hold of its text, too.
+_SHARED = ("tie_word_embeddings",)
+
+#: Fields named as parts of a model are that are none, or that are read.
+_NO_PARTS = ("text_config", "quantization_config", "compression_config")
 
 #: Fields that say of what kind a configuration is.
 _MARKS = ("model_type", "_class_name")
@@ -137,6 +153,9 @@ class Source:
         InputError
             If the kind of model is unknown, a field is missing, or sizes contradict one another.
         """
+        title, beside = _name(document, where), _beside_text(document)
+        taken = f"{where} is taken for the configuration of a model"
+        document, where = _text(document, where)
         kind = next((document[mark] for mark in _MARKS if mark in document), None)
         if not isinstance(kind, str) or kind not in ARCHITECTURES:
             raise refuse(where, f"model_type is {quoted(kind)}{among(kind, ARCHITECTURES)}")
@@ -150,7 +169,6 @@ class Source:
             raise InputError(
                 f"phase is {quoted(name)} for {where}{among(name, architecture.phases)}"
             )
-        title = _name(document, where)
         check_sizes(title, sizes, architecture.sizes)
         with errors_at(where):
             use = architecture.phase(name, sizes, experts or "uniform", configuration)
@@ -161,12 +179,36 @@ class Source:
                 raise InputError("experts are stated, and the model has none; allowed: without")
         stated = _document(title, document, model, elementwise=elementwise)
         network = read_network(stated, where, {})
-        words = (f"{where} is taken for the configuration of a model ({kind}), phase {name}",)
+        remarks = (f"{taken} ({kind}), phase {name}", *beside)
         run = Run(name, use.batch, use.tokens, model.words, model.read, model.cache)
         masked = sizes.keys() & {"causal"}
         names = (size for size in architecture.sizes if size in SIZES or masked)
         chosen = tuple((size, getattr(use, size)) for size in names)
-        return replace(network, run=run, remarks=words, parameters=chosen)
+        return replace(network, run=run, remarks=remarks, parameters=chosen)
+
+
+def _text(document: Mapping[str, Any], where: object) -> tuple[Mapping[str, Any], object]:
+    """The configuration of what a model does with text, and where it stands: a part of the file
+    where the model takes images or sounds, too."""
+    text = document.get("text_config")
+    if isinstance(text, Mapping):
+        shared = {name: document[name] for name in _SHARED if name in document}
+        document, where = {**shared, **text}, f"{where}, text_config"
+    kind = document.get("model_type")
+    own = TEXTS.get(kind) if isinstance(kind, str) else None
+    return (document if own is None else {**document, "model_type": own}), where
+
+
+def _beside_text(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """A line on the parts of a model that are not counted, where its text alone is."""
+    parts = [
+        name
+        for name, value in document.items()
+        if name.endswith("_config") and name not in _NO_PARTS and isinstance(value, Mapping)
+    ]
+    if not parts:
+        return ()
+    return (f"its text alone is counted: {', '.join(sorted(parts))} and what joins them are not",)
 
 
 def _name(document: Mapping[str, Any], where: object) -> str:

@@ -33,6 +33,8 @@ def latent(sizes, routed, expert, **more):
 
 GPT2 = {"vocab_size": 50257, "n_positions": 1024, "n_inner": None}
 OPT = {"vocab_size": 50272, "max_position_embeddings": 2048}
+OSS = {"num_local_experts": 32, "head_dim": 64, "sliding_window": 128}
+SMALLEST = (768, 3072, 12, 12)
 EXPERTS = {"num_experts": 128, "num_experts_per_tok": 8, "head_dim": 128}
 
 #: Parameters of released weights, and the fields of their configurations that count.
@@ -224,11 +226,34 @@ MODELS = {
             "vocab_size": 51866,
         },
     ),
+    "gpt-oss-20b": (20_914_757_184, dense("gpt_oss", (2880, 2880, 24, 64), 8, 201088, **OSS)),
+    "olmoe-7b": (
+        6_919_161_856,
+        dense("olmoe", (2048, 1024, 16, 16), 16, 50304, num_experts=64, num_experts_per_tok=8),
+    ),
+    "olmo3-7b": (7_298_011_136, dense("olmo3", (4096, 11008, 32, 32), 32, 100278)),
+    "bert-large": (
+        335_141_888,
+        dense("bert", (1024, 4096, 24, 16), None, 30522, max_position_embeddings=512),
+    ),
+    "roberta-base": (
+        124_645_632,
+        dense("roberta", SMALLEST, None, 50265, max_position_embeddings=514, type_vocab_size=1),
+    ),
+    "distilbert": (
+        66_362_880,
+        {
+            "model_type": "distilbert",
+            **{"dim": 768, "hidden_dim": 3072, "n_layers": 6, "n_heads": 12},
+            "vocab_size": 30522,
+            "max_position_embeddings": 512,
+        },
+    ),
     "vit-b16": (
         86_567_656,
         {
             "model_type": "vit",
-            **dict(zip(SIZES, (768, 3072, 12, 12), strict=True)),
+            **dict(zip(SIZES, SMALLEST, strict=True)),
             "image_size": 224,
             "patch_size": 16,
         },
@@ -259,10 +284,48 @@ def test_parameters_are_those_of_the_released_weights(name, tmp_path):
     assert len(whole.layers) > len(plain.layers)
 
 
+#: The text of models of images and text: gemma-3-4b's as it is released, and Qwen2-VL's flat.
+GEMMA = {"model_type": "gemma3_text", **dict(zip(SIZES[:3], (2560, 10240, 34), strict=True))}
+QWEN = MODELS["qwen2.5-0.5b"][1]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("fields", "parameters"),
+    [
+        ({"model_type": "gemma3", "text_config": GEMMA}, 3_880_263_168),
+        (QWEN | {"model_type": "qwen2_vl"}, 494_032_768),
+        (
+            {
+                "model_type": "qwen2_5_vl",
+                "text_config": QWEN | {"model_type": "qwen2_5_vl_text"},
+                "tie_word_embeddings": False,
+            },
+            494_032_768,
+        ),
+    ],
+)
+def test_text_of_a_model_of_images_is_read_and_the_rest_named(fields, parameters, tmp_path):
+    network = find_network(written(tmp_path, fields | {"vision_config": {"hidden_size": 8}}))
+    assert network.run.weights == parameters
+    assert "its text alone is counted: vision_config and what" in network.remarks[1]
+
+
 def test_one_key_serves_all_heads_of_a_falcon(tmp_path):
     network = find_network(written(tmp_path, MODELS["falcon-7b"][1]), {"context": 64})
     (scores,) = [layer.nest for layer in network.layers if layer.name.endswith("scores")]
     assert dict(scores.sizes) == {"b": 1, "i": 71, "j": 64, "k": 64}
+
+
+@pytest.mark.ci
+def test_texts_of_an_encoder_are_no_longer_than_its_table(tmp_path):
+    path = written(tmp_path, MODELS["roberta-base"][1])
+    assert find_network(path).run.tokens == 512
+    network = find_network(path, {"tokens": 128, "batch": 2})
+    sizes = {layer.name: dict(layer.nest.sizes) for layer in network.layers}
+    assert sizes["layer1.scores"] == {"b": 24, "i": 128, "j": 128, "k": 64}
+    with pytest.raises(InputError, match="tokens is 513; allowed: at most 512, by max_pos"):
+        find_network(path, {"tokens": 513})
 
 
 def test_a_shared_expert_takes_all_rows(tmp_path):
@@ -304,6 +367,9 @@ def test_a_shared_expert_takes_all_rows(tmp_path):
         ("gemma3-1b", {"layer_types": ["linear"]}, r"layer_types\[0\] is 'linear'; allowed: sl"),
         ("gemma3-1b", {"layer_types": []}, "layer_types has 0 entries; allowed: 26"),
         ("gpt2", {"model_type": "t5"}, "model_type is 't5'; allowed: "),
+        ("gpt2", {"text_config": {"model_type": "t5"}}, "n, text_config: model_type is 't5'; all"),
+        ("bert-large", {"is_decoder": True}, "is_decoder is true; allowed for bert: false"),
+        ("bert-large", {"max_position_embeddings": 128, "num_hidden_layers": 0}, "num_hidden_lay"),
     ],
 )
 def test_choices_that_are_not_modelled_are_refused(kind, changes, line, tmp_path):

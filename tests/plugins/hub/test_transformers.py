@@ -34,6 +34,8 @@ OWN = {
     "mixtral": {"num_local_experts": (4, 8), "num_experts_per_tok": (1, 2)},
     "qwen2_moe": {"num_experts": (4, 8), "moe_intermediate_size": (8, 24)},
     "qwen3_moe": {"num_experts": (8, 16), "moe_intermediate_size": (8, 24)},
+    "olmoe": {"num_experts": (4, 8)},
+    "gpt_oss": {"num_local_experts": (4, 8)},
     "phi3": {"pad_token_id": (0,)},
     "falcon": {"num_ln_in_parallel_attn": (1, 2)},
 }
@@ -77,8 +79,10 @@ def parameters(fields):
     more = {"num_labels": 1000} if kind == "vit" else {}
     configuration = transformers.AutoConfig.for_model(**fields, **more)
     name = {"vit": "ImageClassification", "whisper": "SpeechSeq2Seq"}.get(kind, "CausalLM")
+    encoder = kind in ("bert", "roberta", "distilbert")
+    automatic = "AutoModel" if encoder else f"AutoModelFor{name}"
     with torch.device("meta"):
-        module = getattr(transformers, f"AutoModelFor{name}").from_config(configuration)
+        module = getattr(transformers, automatic).from_config(configuration)
     module.tie_weights()
     corrections = [each for name, each in module.named_buffers() if "e_score" in name]
     return sum(each.numel() for each in (*module.parameters(), *corrections))
