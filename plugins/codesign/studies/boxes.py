@@ -51,13 +51,23 @@ class HardwareBounds:
     def inherited(
         self, bounds: Sequence[Sequence[Bound]], box: Region, kept: Kept
     ) -> list[list[Bound]]:
-        """Bounds of all amounts over a box, by those of a box that holds it: amounts of runs, and
-        limits that every accelerator there keeps, are not asked anew."""
-        asked = (*self._minimised, *kept)
-        return [
-            [self.range(amount, box).low] if not amount.shares and amount in asked else list(known)
-            for amount, known in zip(self._amounts, bounds, strict=True)
-        ]
+        """Bounds of all amounts over a part of a box: amounts of runs, and limits that all its
+        accelerators keep, are not asked anew.
+
+        Parameters
+        ----------
+        bounds : sequence of sequence of Bound
+            Bounds over the whole box, by amount and layer.
+        box : Region
+            The part.
+        kept : Kept
+            Rules and limits that some accelerator of the part may break.
+        """
+        known = [list(each) for each in bounds]
+        for place, amount in enumerate(self._amounts):
+            if not amount.shares and (amount in self._minimised or amount in kept):
+                known[place] = [self.range(amount, box).low]
+        return known
 
     def shrunk(self, box: Region, kept: Kept) -> tuple[Region | None, Kept]:
         """A box without the values at its ends that no accelerator may have, None if none is left;
