@@ -12,6 +12,9 @@ from ithaca.formulations.families import profile_of
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.formulations.unreachable import least_quotient
 from ithaca.solver.certificate import Status
+from ithaca.solver.engines import NotExpressibleError
+from ithaca.solver.enumeration.engine import solve_enumeration
+from ithaca.solver.enumeration.search import Most
 from ithaca.solver.exact.engine import solve_exact
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.reasons import CONTRADICTION, OPEN, contradiction, explain
@@ -36,6 +39,9 @@ SMALL = 10**6
 
 #: Configurations, about, from which on nothing is searched under quotients: that would take long.
 LARGE = 10**7
+
+#: Configurations, about, up to which a design is enumerated, and how much that may take.
+ENUMERATED, MOST_LOOKED = 10**9, Most(boxes=1 << 20)
 
 
 def shortfalls(problem: Problem, options: SolveOptions) -> tuple[Shortfall, ...]:
@@ -143,12 +149,27 @@ class _Known:
     ) -> Solution | None:
         """Solve by the engine that proves such designs, in stages where they offer one; None where
         nothing meets the limits."""
-        solve = solve_exact if problem.stage is None else solve_staged
-        solution = solve(problem, options, start=start)
+        solution = self._enumerated(problem, options, start)
+        if solution is None:
+            solve = solve_exact if problem.stage is None else solve_staged
+            solution = solve(problem, options, start=start)
         if solution.certificate.status is not Status.INFEASIBLE:
             return solution
         self._refuted.append(frozenset(problem.limits))
         return None
+
+    def _enumerated(
+        self, problem: Problem, options: SolveOptions, start: Configuration | None
+    ) -> Solution | None:
+        """The solution by enumeration, which makes no tables; None of what is more than that."""
+        if problem.stage is not None or self._sample.size > ENUMERATED:
+            return None
+        try:
+            return solve_enumeration(
+                problem, replace(options, boxes=None), None, start, MOST_LOOKED
+            )
+        except NotExpressibleError:
+            return None
 
 
 def _floor(target: Problem, bound: Fraction) -> Fraction | None:

@@ -8,6 +8,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import ClassVar, Protocol
 
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.design import Metric
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.workloads.nest import LoopNest, Stored
@@ -123,3 +124,16 @@ class Accelerator(Protocol):
             What is minimised.
         """
         return None
+
+    def roofs(self, work: Work, spans: Mapping[str, Interval]) -> Mapping[str, Fraction]:
+        """Lower bounds of metrics of a layer on any figures within ranges, also of those whose best
+        end is not known; none of a metric left out.
+
+        Parameters
+        ----------
+        work : Work
+            The layer.
+        spans : mapping of str to Interval
+            The ranges of the figures.
+        """
+        return {}

@@ -8,7 +8,11 @@ PLUGIN = Plugin(
             ".csv": "ithaca.plugins.tables.workloads.tables:read_table",
             ".m": "ithaca.plugins.tables.workloads.maestro:read_maestro",
         },
-        "network sources": {"equations": "ithaca.plugins.tables.workloads.equations:EQUATIONS"},
+        "network sources": {
+            "equations": "ithaca.plugins.tables.workloads.equations:EQUATIONS",
+            "named": "ithaca.plugins.tables.workloads.named:NAMED",
+            "zigzag": "ithaca.plugins.tables.workloads.named:OTHERS",
+        },
         "tools": {"scalesim": "ithaca.plugins.tables.exports.scalesim.folder:SCALESIM"},
     }
 )

@@ -195,6 +195,7 @@ def test_shortfalls_are_checked(tmp_path):
     [
         ({"power": 0.01, "latency": 300}, {"power"}),
         ({"bandwidth": 0.1, "latency": 300}, {"bandwidth"}),
+        ({"power": 0.02, "dsp": 4}, set()),
         ({"energy": 1000, "bandwidth": 0.01}, set()),
     ],
 )

@@ -13,6 +13,7 @@ from ithaca.formulations.hardware.accelerator import Trend
 from ithaca.formulations.region import Region
 from ithaca.formulations.space import Link
 from ithaca.plugins.codesign.formulations.space import HardwareSpace
+from ithaca.plugins.codesign.studies.layer_cache import Bound
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 
 #: Rules and limits of the hardware alone.
@@ -24,6 +25,7 @@ class HardwareBounds:
 
     def __init__(self, question: CodesignQuestion) -> None:
         self._space: HardwareSpace = question.space
+        self._amounts, self._minimised = question.amounts, question.minimised
         #: Names of the hardware alone that are minimised or limited.
         self._counted = sorted(
             {
@@ -45,6 +47,27 @@ class HardwareBounds:
             return as_interval(amount.expression.evaluate(ranges, INTERVAL))
         except ZeroDivisionError:
             return Interval(-inf, inf)
+
+    def inherited(
+        self, bounds: Sequence[Sequence[Bound]], box: Region, kept: Kept
+    ) -> list[list[Bound]]:
+        """Bounds of all amounts over a part of a box: amounts of runs, and limits that all its
+        accelerators keep, are not asked anew.
+
+        Parameters
+        ----------
+        bounds : sequence of sequence of Bound
+            Bounds over the whole box, by amount and layer.
+        box : Region
+            The part.
+        kept : Kept
+            Rules and limits that some accelerator of the part may break.
+        """
+        known = [list(each) for each in bounds]
+        for place, amount in enumerate(self._amounts):
+            if not amount.shares and (amount in self._minimised or amount in kept):
+                known[place] = [self.range(amount, box).low]
+        return known
 
     def shrunk(self, box: Region, kept: Kept) -> tuple[Region | None, Kept]:
         """A box without the values at its ends that no accelerator may have, None if none is left;

@@ -11,12 +11,15 @@ from functools import lru_cache
 from math import inf
 
 from ithaca.files.clock import StoppedError, finishing, late
+from ithaca.formulations.algebra.expression import Expression
+from ithaca.formulations.algebra.interval import Interval
+from ithaca.formulations.algebra.monotonicity import bounds
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.studies.boxes import HardwareBounds
 from ithaca.plugins.codesign.studies.layer_cache import Bound, LayerCache, total
 from ithaca.plugins.codesign.studies.narrowing import narrowed
-from ithaca.plugins.codesign.studies.question import CodesignQuestion
+from ithaca.plugins.codesign.studies.question import HUGE, CodesignQuestion
 from ithaca.solver.best_first import BestFirst
 from ithaca.studies.network.products import AXES, Factors
 
@@ -49,11 +52,25 @@ class Floors:
                 known = bank.accelerator.floors(self._problems, at, objective)
         return list(known or [bank.floor(bank.run(work, at, objective)) for work in works])
 
+    def at(self, box: Region, place: int) -> Sequence[Bound]:
+        """A bound of a run of each layer over a box, as the amount of that number counts it."""
+        question, space, amount = self.question, self.question.space, self.question.amounts[place]
+        if all(len(box.values(name)) == 1 for name in question.enumerated):
+            return self.layers(space.best(box), amount.of_layer(question.best_costs(place, box)))
+        spans = {name: figure.range(box) for name, figure in space.figures.items()}
+        costs = {
+            name: space.named[name].range(box)
+            for name in amount.expression.symbols & space.named.keys()
+        }
+        return [
+            _low(amount.expression, costs, space.accelerator.roofs(work, spans))
+            for work in question.works
+        ]
+
     def over(self, box: Region, bounds: Sequence[Bound]) -> Bound:
         """A bound of an objective of runs over a box, of layers with these bounds already."""
-        question, amount = self.question, self.question.amounts[0]
-        known = self.layers(question.space.best(box), amount.of_layer(question.best_costs(0, box)))
-        return total(amount.shares, [*map(max, known, bounds)])
+        known = self.at(box, 0)
+        return total(self.question.amounts[0].shares, [*map(max, known, bounds)])
 
     def sharpest(self, box: Region, bounds: Sequence[Bound], goal: Fraction) -> str | None:
         """The quantity along which the bounds of halves, up to a goal, rise most; of equals that of
@@ -77,6 +94,19 @@ class Floors:
                 )
         best = max(rises, key=rises.__getitem__)
         return best if rises[best] > (2 * self.over(box, bounds),) * 2 else None
+
+
+def _low(
+    expression: Expression, costs: Mapping[str, Interval], roofs: Mapping[str, Fraction]
+) -> Bound:
+    """The least of an expression whose metrics are not below roofs, or 0, on hardware of such
+    costs; without any roof nothing is known of it."""
+    metrics = expression.symbols - costs.keys()
+    if not metrics & roofs.keys():
+        return -inf
+    reach = {name: Interval(roofs.get(name, Fraction(0)), HUGE) for name in metrics}
+    span = bounds(expression, {**costs, **reach})
+    return span.low if span is not None and 0 < span.low < inf else -inf
 
 
 def least_product(

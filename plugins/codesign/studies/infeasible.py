@@ -44,8 +44,9 @@ def _smallest(least: Fraction, limit: Limit, amount: Amount) -> Fraction:
 #: bound above a limit will do.
 MANY = 4096
 
-#: Layers that are searched for the least value of one limit; what they leave open is a bound.
-SEARCHES = 32
+#: Layers that are searched for the least value of one limit, and boxes of accelerators that are
+#: looked at; what they leave open is a bound.
+SEARCHES, BOXES = 32, 1024
 
 
 def beyond(
@@ -82,9 +83,9 @@ def shortfalls(
     """The limits of a question that no accelerator answers, and what each would have to be.
 
     In large spaces those come first that bounds without a search tell (`beyond`). Else each is
-    minimised under the other limits, as far as `SEARCHES` tell, in large spaces until a bound is
-    above it: raising it alone to the least helps. If no single one helps, those are named that
-    cannot be met even without the others: none, if limits contradict each other or layers run
+    minimised under the other limits, as far as `SEARCHES` in `BOXES` tell, in large spaces until a
+    bound is above it: raising it alone to the least helps. If no single one helps, those are named
+    that cannot be met even without the others: none, if limits contradict each other or layers run
     nowhere. A limit on runs is one of each workload, which is named instead of the space; of
     several, each has a least of its own, which need not suffice. What was not tried in time is
     named without a value: it is open whether that limit helps.
@@ -114,8 +115,11 @@ def shortfalls(
             return None if floor is None else _smallest(floor, limit, amount)
 
         def enough() -> bool:
-            late = options.stopped or len(bank.asks) - began > SEARCHES
-            return late or (large and (known() or limit.bound) > limit.bound)
+            return (
+                options.stopped
+                or _spent(search, began)
+                or (large and (known() or limit.bound) > limit.bound)
+            )
 
         relaxed = _minimising(question, amount, others)
         search = BoxSearch(relaxed, bank, replace(share, stop=enough), executor=executor)
@@ -176,14 +180,19 @@ def at_fault(question: CodesignQuestion) -> tuple[str, ...] | None:
 
 
 def _any(question: CodesignQuestion, bank: LayerCache) -> Status:
-    """The status of a search for any accelerator, by at most `SEARCHES`."""
+    """The status of a search for any accelerator, by at most `SEARCHES` in `BOXES`."""
     began = len(bank.asks)
 
     def enough() -> bool:
-        return bool(search.points) or len(bank.asks) - began > SEARCHES
+        return bool(search.points) or _spent(search, began)
 
     search = BoxSearch(question, bank, SolveOptions(stop=enough))
     return search.run().certificate.status
+
+
+def _spent(search: BoxSearch, began: int) -> bool:
+    """Whether a search has had all its layers and boxes, since its bank held so many layers."""
+    return len(search.bank.asks) - began > SEARCHES or search.boxes > BOXES
 
 
 def _large(question: CodesignQuestion) -> bool:

@@ -106,6 +106,11 @@ class BoxSearch:
         """The accelerators found that no other one dominates, by ascending objectives."""
         return self._candidates.points
 
+    @property
+    def boxes(self) -> int:
+        """Boxes that were looked at."""
+        return self._boxes
+
     def take(self, point: Configuration) -> None:
         """Evaluate an accelerator, its layers as the first amount of runs likes them; ignored if
         the space has none such."""
@@ -137,15 +142,7 @@ class BoxSearch:
         if shrunk is None:
             self._excluded += 1
             return
-        pairs = zip(self.question.amounts, bounds, strict=True)
-        node = _OpenNode(
-            shrunk,
-            [
-                list(known) if a.shares else [self._hardware.range(a, shrunk).low]
-                for a, known in pairs
-            ],
-            kept,
-        )
+        node = _OpenNode(shrunk, self._hardware.inherited(bounds, shrunk, kept), kept)
         if not self._closed(node):
             self._push(node)
 
@@ -198,6 +195,8 @@ class BoxSearch:
         """Solve layers of a box until it is closed, another one is more promising, or all are
         solved."""
         if node.figures is None and not self._prepare(node):
+            if self._closed(node):
+                return
             names = [quantity.name for quantity in self.question.space.quantities]
             mixed = [name for name in names if name in self.question.enumerated]
             self._split(node, next(name for name in mixed if len(node.box.values(name)) > 1))
@@ -321,14 +320,13 @@ class BoxSearch:
 
     def _prepare(self, node: _OpenNode) -> bool:
         """Set a box's best figures and the layers to solve; whether they are defined."""
+        for place, amount in enumerate(self.question.amounts):
+            if amount.shares:
+                floors = self._candidates.floors.at(node.box, place)
+                node.bounds[place] = [*map(max, node.bounds[place], floors)]
         if any(len(node.box.values(name)) > 1 for name in self.question.enumerated):
             return False
         node.figures = self.question.space.best(node.box)
-        for place, amount in enumerate(self.question.amounts):
-            if amount.shares:
-                objective = amount.of_layer(self.question.best_costs(place, node.box))
-                floors = self._candidates.floors.layers(node.figures, objective)
-                node.bounds[place] = [*map(max, node.bounds[place], floors)]
         node.left = self._order(node)
         return True
 

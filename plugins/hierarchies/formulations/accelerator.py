@@ -18,6 +18,7 @@ from ithaca.files.reading import is_there
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.files.timeloop_yaml import TAGS
 from ithaca.formulations.algebra.expression import Constant, Expression, as_expression
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.data_models import built
 from ithaca.formulations.design import Metric
 from ithaca.formulations.hardware.accelerator import Accelerator, Trend, Work
@@ -29,7 +30,7 @@ from ithaca.plugins.hierarchies.formulations.constraint_files import read_constr
 from ithaca.plugins.hierarchies.formulations.documents import (
     ArchitectureDocument,
 )
-from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, TIMELOOP, Setting
+from ithaca.plugins.hierarchies.formulations.editions import EDITIONS, INTRINSIC, TIMELOOP, Setting
 from ithaca.plugins.hierarchies.formulations.energy_files import (
     access_energies,
     areas,
@@ -136,6 +137,17 @@ class HierarchyAccelerator(Accelerator):
     ) -> Sequence[Fraction | float] | None:
         layers = [p.design for p in problems if isinstance(p.design, ExplainableDesign)]
         return least_of(layers, self.architecture_with(figures), objective) if layers else None
+
+    def roofs(self, work: Work, spans: Mapping[str, Interval]) -> Mapping[str, Fraction]:
+        """In edition `intrinsic`, whose meshes are enumerated, a multiplier does an iteration a
+        cycle at most, padded ones beside them."""
+        if self.edition != INTRINSIC:
+            return {}
+        compute, most = self.architecture.compute, 1
+        for name, size in (("mesh_x", compute.mesh_x), ("mesh_y", compute.mesh_y)):
+            span = spans.get(f"{compute.name}.{name}")
+            most *= size if span is None else floor(span.high)
+        return {"latency": Fraction(work.nest.operations, most)}
 
 
 @lru_cache(1024)  # layers are asked for one after the other, on the same figures

@@ -82,7 +82,7 @@ def _computed(model: ModelProto, known: dict[str, Any]) -> dict[str, Any]:
 def _value(node: NodeProto, inputs: Sequence[Any]) -> Any:
     """The value of a node of known inputs; None of forms that shapes are not computed with."""
     import numpy as np
-    from onnx import numpy_helper
+    from onnx import helper, numpy_helper
 
     operator, axes = node.op_type, attribute(node, "axes", [])
     if len(inputs) > 1 and operator in ("Squeeze", "Unsqueeze"):
@@ -96,9 +96,9 @@ def _value(node: NodeProto, inputs: Sequence[Any]) -> Any:
             return {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[operator](*inputs)
         case "Div", 2 if all(np.issubdtype(each.dtype, np.integer) for each in inputs):
             return inputs[0] // inputs[1] if (inputs[1] > 0).all() else None
-        case (("Cast" | "Identity"), 1):
-            whole = np.issubdtype(inputs[0].dtype, np.integer)
-            return inputs[0] if whole else None
+        case (("Cast" | "Identity"), 1) if np.issubdtype(inputs[0].dtype, np.integer):
+            kind = attribute(node, "to", 0)  # the model may state it of the tensor, too
+            return inputs[0].astype(helper.tensor_dtype_to_np_dtype(kind)) if kind else inputs[0]
         case "Concat", _:
             return np.concatenate(inputs, axis)
         case "Gather", 2:

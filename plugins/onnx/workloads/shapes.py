@@ -34,6 +34,9 @@ MAX_BYTES = 2**31 - 1
 #: Larger tensors are weights; smaller ones may hold shapes, which the inference of others needs.
 MAX_SHAPE_ELEMENTS = 1_024
 
+#: What exporters of PaddlePaddle write for a dimension that has no name.
+NAMELESS = "?"
+
 #: One per dimension: its extent, the symbol it is given as, or None where nothing is known.
 Shape = tuple[int | str | None, ...]
 
@@ -209,6 +212,12 @@ def _drop_weights(graph: GraphProto) -> None:
 def _name_dimensions(graph: GraphProto) -> dict[str, bool]:
     """Name the inputs' symbolic dimensions; says of each whether it is a batch."""
     symbols: dict[str, bool] = {}
+    inputs = [each for value in graph.input for each in value.type.tensor_type.shape.dim]
+    if [each.dim_param for each in inputs].count(NAMELESS) > 1:  # not all of one size
+        for tensor in (*graph.input, *graph.value_info, *graph.output):
+            for dimension in tensor.type.tensor_type.shape.dim:
+                if dimension.dim_param == NAMELESS:
+                    dimension.ClearField("dim_param")
     for value in graph.input:
         for position, dimension in enumerate(value.type.tensor_type.shape.dim):
             if not dimension.dim_param and (

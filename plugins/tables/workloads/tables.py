@@ -96,6 +96,8 @@ def read_table(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         return Network(
             path.stem, merge(layers), what, unordered=what, remarks=(f"{path} is taken for {what}",)
         )
+    if any("intraline" in name for name in plain):
+        raise refuse(path, "is a layout of SCALE-Sim, version 3; allowed: its topologies")
     if len(plain) > 3 and "ifmap" in plain[1] and "filter" in plain[3]:
         return _topology(path, header, plain, lines, sizes)
     if {*_PRODUCT} <= {*plain} and not {"c", "r", "s", "channels"} & {*plain}:

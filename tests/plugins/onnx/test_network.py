@@ -7,7 +7,7 @@ import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from onnx import defs, helper
+from onnx import TensorProto, defs, helper
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.onnx.workloads import operators as onnx_operators
@@ -337,6 +337,29 @@ def test_first_dimensions_without_a_name_are_one_unless_given(tmp_path):
     graph.add("Conv", "image", graph.weight(2, 4, 3, 3))
     assert graph.network(tmp_path).parameters == (("image[0]", 1),)
     assert graph.network(tmp_path, {"image[0]": 3}).layers[0].count == 3
+
+
+@pytest.mark.ci
+def test_dimensions_without_a_name_are_of_different_sizes(tmp_path):
+    graph = Graph(x=["?", 3, "?", "?"])  # as PaddlePaddle writes them
+    graph.add("Conv", "x", graph.weight(4, 3, 3, 3))
+    (layer,) = graph.network(tmp_path, {"x[2]": 10, "x[3]": 18}).layers
+    assert layer.operations == 8 * 16 * 4 * 3 * 9
+    with pytest.raises(InputError, match=r"is 'x\[2\]'; give it a size: -s 'x\[2\]=8'"):
+        graph.network(tmp_path)
+
+
+@pytest.mark.ci
+def test_shapes_that_are_computed_have_the_types_that_models_state(tmp_path):
+    graph = Graph(x=[1, 3, 10, 10])
+    graph.add("Conv", "x", graph.weight(4, 3, 3, 3))
+    graph.add("Cast", graph.add("Shape", "Conv0"), to=TensorProto.FLOAT)
+    graph.nodes.append(helper.make_node("Strange", ["Conv0"], ["s"], domain="com.example"))
+    model = graph.model()
+    model.graph.value_info.append(helper.make_tensor_value_info("Cast2", TensorProto.FLOAT, [4]))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert find_network(str(path)).operations == 8 * 8 * 4 * 3 * 9
 
 
 def test_operators_are_classified_once_and_exist():

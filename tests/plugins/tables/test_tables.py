@@ -349,6 +349,34 @@ def test_equations_that_state_no_layer_are_refused(tmp_path, old, new, told):
 
 
 @pytest.mark.ci
+@pytest.mark.ci
+def test_lists_of_layers_of_cosa(tmp_path):
+    for name, k in (("a.1", 4), ("b", 8)):
+        sizes = {"R": 3, "S": 3, "P": 5, "Q": 6, "C": 2, "K": k, "N": 1, "Hstride": 2}
+        fields = "".join(f"  {field}: {value}\n" for field, value in sizes.items())
+        (tmp_path / f"{name}.yaml").write_text(f"problem:\n  shape: cnn-layer\n{fields}")
+    read = network(tmp_path, "- a.1\n- b\n- a.1\n", "layers.yaml")
+    assert counts(read) == {"a.1": 2 * 5 * 6 * 9 * 2 * 4, "b": 5 * 6 * 9 * 2 * 8}
+    for other in ("c", "../a.1"):
+        with pytest.raises(InputError, match=r"\[1\] is '[./a1c]+', but no such file is beside"):
+            network(tmp_path, f"- b\n- {other}\n", "layers.yaml")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("m.yaml", "- name: Conv\n  spatial_mapping: {}\n", "is a mapping of ZigZag or Stream"),
+        ("m.yaml", "layers:\n- core_allocation: [0]\n", "is a mapping of ZigZag or Stream"),
+        ("a.yaml", "operational_array: {}\n", "is an accelerator of ZigZag or Stream"),
+        ("a.csv", "Layer name, IFMAP Height Intraline Factor,\nl,1,\n", "is a layout of SCALE-Sim"),
+    ],
+)
+def test_what_other_tools_state_beside_layers_is_named(tmp_path, name, text, told):
+    with pytest.raises(InputError, match=told):
+        network(tmp_path, text, name)
+
+
 def test_equations_may_stand_where_loop_nests_or_networks_do(tmp_path):
     """A list of layers is a network to `whatif` and `pareto`, too."""
     (tmp_path / "layers.yaml").write_text(EQUATIONS)

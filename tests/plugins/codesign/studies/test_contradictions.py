@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+import ithaca
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.configuration import Configuration
 from ithaca.plugins.codesign.studies.codesign import codesign
@@ -119,3 +120,19 @@ def check(seed):
 )
 def test_drawn_contradictions_of_accelerators_are_named(draws):
     assert sum(map(check, range(draws))) > draws / 4
+
+
+@pytest.mark.ci
+def test_a_limit_below_what_the_largest_mesh_takes_is_named_without_a_search():
+    result = ithaca.codesign("hasco-conv", limit={"latency": 1e6})
+    (fall,) = result.shortfalls
+    work = sum(each.factor * each.nest.operations for each in result.question.works)
+    assert (fall.metric, fall.smallest) == ("latency", work / 32**2)
+    assert (result.counts.boxes, result.counts.layers) == (1, 0)
+
+
+@pytest.mark.ci
+def test_contradictions_too_large_to_look_at_are_said_to_be_perhaps_smaller(monkeypatch):
+    monkeypatch.setattr("ithaca.plugins.codesign.studies.infeasible.BOXES", 0)
+    failures = (codesign(drawn(seed)).failure for seed in range(12))
+    assert any("perhaps not all of them" in failure for failure in failures)

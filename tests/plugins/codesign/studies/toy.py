@@ -17,6 +17,7 @@ import numpy as np
 
 from ithaca.files.plugin import Plugin
 from ithaca.formulations.algebra.expression import Constant, Symbol
+from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import FRACTION
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.configuration import Configuration
@@ -146,6 +147,17 @@ class ToyAccelerator(Accelerator):
         stages = ([*map(ToyStage, self.problems(each, figures, objective))] for each in layers)
         least = (min(stage.least for stage in each) for each in stages)
         return [bound if bound == inf else Fraction(bound) for bound in least]
+
+    def roofs(self, work, spans):
+        """Latency and traffic where trips are one, on four lanes."""
+        if not self.quick:
+            return {}
+        n, k = work.nest.sizes.values()
+        skew = spans.get("skew", Interval(Fraction(3), Fraction(3)))
+        band = spans["bandwidth"].high if "bandwidth" in spans else 1
+        skewed = max(skew.low - 3, 3 - skew.high, 0)
+        latency = max(Fraction(-(-n * k // 4)), (n + k) / Fraction(band)) + skewed
+        return {"latency": latency, "traffic": Fraction(n + k)}
 
     @property
     def metrics(self):
