@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ithaca.files.clock import poll
-from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.search.box_search import OptionTree
 
@@ -45,6 +45,10 @@ class OptionForest:
         none = np.zeros(self.kinds, np.int64)
         self._parts = [OptionTree(low, low[:0], np.zeros_like(low, np.float32), none, none, none)]
         self._count: int = self.kinds
+
+    def several(self, row: int) -> Mask:
+        """Whether a factor is more than 1 in all options of each kind."""
+        return np.asarray(self._parts[0].low[self.places[row], : self.kinds] > 1)
 
     @remembered
     def root(self, kind: int) -> int:

@@ -1,15 +1,19 @@
 """Boxes of mappings: no bound is above a mapping of its box, as the reference evaluates it."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.box_search import BoxSearch
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
+from ithaca.workloads.library import workload
 from tests.plugins.hierarchies.formulations import drawn, placed
 from tests.plugins.hierarchies.formulations.drawn import drawn_problem
 from tests.plugins.hierarchies.formulations.test_search import NO_WINDOWS
@@ -65,6 +69,31 @@ def test_no_mapping_is_below_the_bounds_of_its_boxes(monkeypatch, seed):
         if boxes is not None:
             known += compared(boxes, case, Random(each))
     assert known > 20
+
+
+@pytest.mark.ci
+def test_orders_that_boxes_leave_out_are_no_better_than_those_they_keep():
+    """Single mappings in all orders of six levels; most are left out, and not all cost the same."""
+    nest, rng = workload("mm", {"i": 16, "j": 16, "k": 16}), Random(1)
+    design = SpatialDesign(nest, fitted(find_architecture("simba-like"), nest), MappingOptions())
+    stage = (case := drawn.posed(design, "energy")).design.stage(case)
+    boxes, differ = MappingBoxes.of(stage, stage.mapped), 0
+    for _ in range(20):
+        row = [rng.randrange(options.count) for options in boxes._options]
+        kinds = [[own._kind[n]] for own, n in zip(boxes._forests, row, strict=True)]
+        chosen = tuple(
+            replace(options, factors=options.factors[:, [n]])
+            for options, n in zip(boxes._options, row, strict=True)
+        )
+        alone, values = MappingBoxes(stage, chosen, stage.mapped), {True: [], False: []}
+        for variant, orders in enumerate(boxes._orders):
+            vector, _, _ = alone._evaluated(variant, np.zeros((3, 1), int), alone._forests)
+            needed = bool(boxes._needed.mask(orders, np.array(kinds))[0])
+            values[needed].append(boxes._goal.exact(vector[:, 0]))
+        assert min(values[True]) == min(values[True] + values[False])
+        assert len(values[True]) < 20
+        differ += len({*values[True], *values[False]}) > 1
+    assert differ > 5
 
 
 @pytest.mark.ci(every=10)
