@@ -107,7 +107,7 @@ class LevelSets:
 
     @cached_property
     def lean(self) -> list[Lean | None]:
-        """How rows of each axis that waste something are left out."""
+        """Ways to leave out rows of each axis that waste something."""
         return self._rising.lean(self.axes)
 
     def first(

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.remembered import remembered
+from ithaca.plugins.hierarchies.formulations.search.factor_rows import FactorRows
 from ithaca.plugins.hierarchies.formulations.search.flows import Flow
 from ithaca.plugins.hierarchies.formulations.search.option_forest import OptionForest
-
-if TYPE_CHECKING:
-    from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 
 #: How much what tiles take of their room matters where boxes are halved; found by trial.
 FITTING = 0.15
@@ -41,16 +39,16 @@ class Gathered:
 
     def __init__(
         self,
-        search: MappingBoxes,
+        search: FactorRows,
         orders: tuple[int, ...],
         nodes: Integers,
         forests: tuple[OptionForest, ...] | None,
     ) -> None:
         self._search, self._nodes, self._forests = search, nodes, forests
         self._trees = None if forests is None else [forest.tree for forest in forests]
-        self._hierarchy = search._hierarchy
+        self._hierarchy = search.hierarchy
         self._sequence = [own[n] for own, n in zip(self._hierarchy.orders, orders, strict=True)]
-        self._fitting: list[tuple[Floats, dict[int, int]]] = []
+        self._fitting: list[tuple[Floats, Mapping[int, int]]] = []
         self._known: dict[tuple[int, int], Floats] = {}
 
     def low(self, loop: int, row: Any) -> Floats:
@@ -75,7 +73,7 @@ class Gathered:
     def _closing(self, loop: int, level: int) -> Mask:
         """Whether a loop has more than one trip in a level: in all mappings of a box, or in
         none."""
-        return self.low(loop, self._search._row(loop, "trips", 0, level)) > 1
+        return self.low(loop, self._search.row(loop, "trips", 0, level)) > 1
 
     @remembered
     def _reach(self, tensor: int, child: int) -> Mapping[int, Integers]:
@@ -84,7 +82,7 @@ class Gathered:
         moved = self._hierarchy.tensors[tensor].moved
         count, levels = self._nodes.shape[1], len(self._hierarchy.levels)
         from_: dict[int, Integers] = {
-            d: np.full(count, child - 1) for d in self._search._loops if not moved[d]
+            d: np.full(count, child - 1) for d in self._search.loops if not moved[d]
         }
         open_ = np.full(count, child < levels)
         for level in range(child - 1, -1, -1) if child < levels else ():
@@ -111,8 +109,8 @@ class Gathered:
         search, tensor = self._search, self._hierarchy.tensors[flow.tensor]
         own = flow.own if adds else 0
         rows: dict[int, Any] = {
-            d: search._row(d, "covered") if adds else search._row(d, "run", flow.own)
-            for d in search._loops
+            d: search.row(d, "covered") if adds else search.row(d, "run", flow.own)
+            for d in search.loops
             if tensor.moved[d]
         }
         from_ = self._reach(flow.tensor, flow.child)
@@ -120,11 +118,11 @@ class Gathered:
             from_ = {d: np.full(1, flow.child - 1) for d in from_}
         several = flow.again and len(from_) != 1
         what = "again" if flow.again and not several else "around"
-        begin = {d: search._row(d, what, 0 if several else own, -1) + 1 for d in from_}
+        begin = {d: search.row(d, what, 0 if several else own, -1) + 1 for d in from_}
         trips = {d: begin[d] + level for d, level in from_.items()}
         if not several:
             return [{**rows, **trips}]
-        return [{**rows, **{d: search._row(d, "lanes", own) for d in from_}}, trips]
+        return [{**rows, **{d: search.row(d, "lanes", own) for d in from_}}, trips]
 
     def flow(self, flow: Flow, adds: bool) -> tuple[Floats, list[dict[int, Any]]]:
         """The least of some words, and their factors."""
@@ -136,23 +134,21 @@ class Gathered:
 
     @property
     def rules(self) -> list[Rule]:
-        """What must fit: the tiles of levels, and the lanes of meshes."""
+        """Rules on what must fit: the tiles of levels, and the lanes of meshes."""
         search, hierarchy, rules = self._search, self._hierarchy, []
-        for level in search._levels:
+        for level in search.levels:
             for tensors, words in hierarchy.room(level):
                 tiles = []
                 for v in tensors:
                     moved = hierarchy.tensors[v].moved
-                    rows = {
-                        d: search._row(d, "covered", 0, level) for d in search._loops if moved[d]
-                    }
+                    rows = {d: search.row(d, "covered", 0, level) for d in search.loops if moved[d]}
                     tiles.append((v, rows))
                 rules.append(Rule(float(words), level, tuple(tiles)))
         for mesh in hierarchy.meshes:
-            within = search._search.layouts.within_parent
+            within = search.search.layouts.within_parent
             x, y = mesh.own if within else (mesh.x, mesh.y)
             what, level = ("mesh", mesh.level) if within else ("lanes", mesh.level + 1)
-            lanes = {d: search._row(d, what, level) for d in search._loops}
+            lanes = {d: search.row(d, what, level) for d in search.loops}
             rules.append(Rule(float(x * y), mesh.level, ((None, lanes),)))
         return rules
 
@@ -199,7 +195,7 @@ class Gathered:
             times.append(0 * times[0] if rate is None else total[places] / float(rate))
         longest = np.maximum(np.maximum.reduce(times), 1)
         if any(rate is not None for _, _, rate in counts):
-            every = {d: self._search._row(d, "steps") for d in self._search._loops}
+            every = {d: self._search.row(d, "steps") for d in self._search.loops}
             weigh((times[0] / longest) ** LONGEST, every)
         for (total, parts, rate), time in zip(counts, times[1:], strict=True):
             weight = 1.0 if rate is None else (time / longest) ** LONGEST

@@ -169,11 +169,16 @@ class TimeloopStage(Extension):
         return self._labelled and self._boxes is not None
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Labels up to the outermost mesh; where these become too many, boxes of mappings."""
+        """Labels up to the outermost mesh; where these become too many, boxes of mappings. These
+        come first where tables of tiles take long, and boxes have dual bounds."""
         least = -inf
+        many = self._proving.outer.shape != self.bounds.outer.shape
+        if many and cutoff() is not None and self._boxes is not None and self._boxes.dual:
+            self._rows_of_boxes, least = True, self.least
+            yield Block.empty(least)
         try:
-            self._labelled = True
-            for block in self._labels(cutoff):
+            self._labelled = not self._rows_of_boxes
+            for block in self._labels(cutoff) if self._labelled else ():
                 self._labelled &= not block.bounds.size
                 least = max(least, block.rest)
                 yield block
