@@ -31,7 +31,7 @@ from ithaca.solver.tables.frame import lower_problem, saturated
 from ithaca.solver.tables.lean import Lean, lessened
 from ithaca.solver.tables.model import Nodes
 from ithaca.solver.tables.sources import row_sources, tree_sources
-from ithaca.solver.tables.table import CandidateTable, build_table
+from ithaca.solver.tables.table import CandidateTable
 from ithaca.solver.tables.tree import build_tree
 
 #: Share of rows that a pass drops at least, for another pass to pay.
@@ -83,19 +83,6 @@ class LevelSets:
             ]
         return _tables(self.bounds, axes, sources, value)
 
-    def few_rows(self) -> list[CandidateTable]:
-        """Tables of rows that waste nothing, among which there are good configurations."""
-        columns = self.bounds.lowered.columns
-        return [
-            build_table(
-                axis,
-                columns.get(axis.name, ()),
-                self.checkpoint,
-                chunks=_rows_of(axis, own)(),
-            )
-            for axis, own in zip(self.axes, self._lean, strict=True)
-        ]
-
     @cached_property
     def proves_lean(self) -> bool:
         """Whether the problem's own bounds prove of all wide axes which rows stand for others."""
@@ -119,7 +106,8 @@ class LevelSets:
         return Bounds(lowered, self.checkpoint)
 
     @cached_property
-    def _lean(self) -> list[Lean | None]:
+    def lean(self) -> list[Lean | None]:
+        """Ways to leave out rows of each axis that waste something."""
         return self._rising.lean(self.axes)
 
     def first(

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
+from ithaca.formulations.space import Rows
 from ithaca.solver.exact.freed_memory import keep_freed_memory
 from ithaca.solver.exact.probing import probe
 from ithaca.solver.exact.search import NEAR, Search, SearchState, nearly_proven
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import bound_model
-from ithaca.solver.tables.table import CandidateTable, without_dominated
+from ithaca.solver.tables.table import CandidateTable, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
 
 #: Boxes that are searched at most for a good configuration: of rows that a guess leaves, and of
 #: those that waste nothing.
 FEW_BOXES, MOST_BOXES = 1 << 18, 1 << 21
+
+#: Bytes of rows that waste nothing, and of their columns, which are made at most.
+MOST_BYTES = 1 << 31
 
 #: How many times what bounds every value an optimum is guessed to be at most: where it is, rows of
 #: worse configurations are not even looked at. Rows, of all axes, beyond which none is guessed.
@@ -102,9 +106,40 @@ def wide_tables(
 
     with suppress(_NearError):
         look_up()
-        improve(replace(levels, checkpoint=look_up).few_rows(), MOST_BOXES)
+        rows = few_rows(replace(levels, checkpoint=look_up))
+        if rows is not None:
+            improve(rows, MOST_BOXES)
     tables = None if state.value is None else levels.tables(state.value)
     return tables and [without_dominated(table) for table in tables]
+
+
+def few_rows(levels: LevelSets) -> list[CandidateTable] | None:
+    """Tables of rows that waste nothing, among which there are good configurations; None where
+    making them might take more than `MOST_BYTES`.
+
+    Parameters
+    ----------
+    levels : LevelSets
+        The configurations of a problem.
+    """
+    columns, made, tables = levels.bounds.lowered.columns, 0, []
+
+    def counted(chunks: Iterable[Rows], width: int) -> Iterator[Rows]:
+        nonlocal made
+        for rows in chunks:
+            own = [values.nbytes for values in rows.values()]
+            made += sum(own) + width * max(own)  # columns are doubles, quantities no wider
+            if made > MOST_BYTES:
+                raise _ManyError
+            yield rows
+
+    with suppress(_ManyError):
+        for axis, lean in zip(levels.axes, levels.lean, strict=True):
+            own = columns.get(axis.name, ())
+            chunks = counted(axis.rows() if lean is None else lean.rows(), len(own))
+            tables.append(build_table(axis, own, levels.checkpoint, chunks=chunks))
+        return tables
+    return None
 
 
 def least(*values: Fraction | None) -> Fraction | None:
@@ -114,3 +149,7 @@ def least(*values: Fraction | None) -> Fraction | None:
 
 class _NearError(Exception):
     """Raised where an incumbent is so good that rows below its value are made instead."""
+
+
+class _ManyError(Exception):
+    """Raised where rows are too many for memory."""

@@ -140,6 +140,26 @@ def test_wide_and_narrow_axes_have_one_answer(seed, monkeypatch):
         assert (wide.value, wide.configuration) == (narrow.value, narrow.configuration)
 
 
+@pytest.mark.ci
+def test_rows_that_waste_nothing_are_made_up_to_a_limit(monkeypatch):
+    """One byte less, and the search does without; the answer stays."""
+    monkeypatch.setattr(level_set, "WIDE", 0)
+    problem = next(problems(2))
+    levels, needed = LevelSets(problem, never), 0
+    for axis, lean in zip(levels.axes, levels.lean, strict=True):
+        columns = len(levels.bounds.lowered.columns.get(axis.name, ()))
+        for rows in axis.rows() if lean is None else lean.rows():
+            needed += 8 * (len(rows) + columns) * next(iter(rows.values())).size
+    assert needed > 1000
+    answers = []
+    for most in (needed, needed - 1):
+        monkeypatch.setattr(wide, "MOST_BYTES", most)
+        tables = wide.few_rows(levels)
+        assert (tables is None) == (most < needed)
+        answers.append(solve_exact(problem).value)
+    assert answers[0] == answers[1]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_level_sets_keep_all_rows_of_good_configurations(seed, monkeypatch):
     monkeypatch.setattr(level_set, "WIDE", 0)

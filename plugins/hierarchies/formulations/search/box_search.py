@@ -200,7 +200,13 @@ class BoxSearch(ABC):
         return self.bounded(variant, self.trees(variant).all, known)
 
     @abstractmethod
-    def bounded(self, variant: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
+    def bounded(
+        self,
+        variant: int,
+        nodes: Integers,
+        known: Fraction | None,
+        least: Floats | float = -inf,
+    ) -> OpenBoxes:
         """Boxes that may be better than what is known, those of least bounds first.
 
         Parameters
@@ -211,6 +217,8 @@ class BoxSearch(ABC):
             The boxes, shape (axes, boxes).
         known : Fraction, optional
             The value to be below; None: there is none.
+        least : ndarray or float, optional
+            Lower bounds of the boxes that are known.
         """
 
     @abstractmethod
@@ -258,7 +266,7 @@ class BoxSearch(ABC):
             trees = self.trees(chosen.variant)
             leaves, whole = chosen.apart(trees)
             halves = trees.halves(whole.nodes, whole.axes)
-            keep(self.bounded(chosen.variant, halves, cutoff()))
+            keep(self.bounded(chosen.variant, halves, cutoff(), np.tile(whole.bounds, 2)))
             while order and order[0][1] not in open_:
                 heappop(order)
             rows, bounds = self.mappings(leaves)

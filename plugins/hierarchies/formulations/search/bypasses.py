@@ -14,6 +14,7 @@ from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
+from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.mapping_space import MappingSpace
@@ -35,6 +36,8 @@ class BypassStage:
             problem = self.choices[choice]
             stage = problem.design.stage(problem)
             assert stage is not None  # as of the first
+            if isinstance(stage, TimeloopStage):
+                stage.boxes_first = True
             self._stages[choice] = stage
         return self._stages[choice]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ithaca.files.clock import poll
-from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.search.box_search import OptionTree
 
@@ -30,8 +30,8 @@ class OptionForest:
             How much each factor matters.
         """
         repeats = np.array([np.ones(factors.shape[1]), *(factors[place] > 1 for place in trips)])
-        kinds, self._kind = np.unique(repeats, axis=1, return_inverse=True)
-        self._kind = np.ravel(self._kind)
+        kinds, self.kind = np.unique(repeats, axis=1, return_inverse=True)
+        self.kind = np.ravel(self.kind)
         self.kinds = int(kinds.shape[1])
         places: dict[bytes, int] = {}
         #: The place of every factor among those that differ: trees have no others.
@@ -39,19 +39,23 @@ class OptionForest:
         factors = factors[np.unique(self.places, return_index=True)[1]]
         largest = np.zeros(len(places))
         np.maximum.at(largest, self.places, weights)
-        self._factors, self._weights = factors, largest[:, None]
-        lows = [factors[:, self._kind == kind].min(axis=1) for kind in range(self.kinds)]
+        self.factors, self._weights = factors, largest[:, None]
+        lows = [factors[:, self.kind == kind].min(axis=1) for kind in range(self.kinds)]
         low = np.array(lows).T.reshape(factors.shape[0], self.kinds)
         none = np.zeros(self.kinds, np.int64)
         self._parts = [OptionTree(low, low[:0], np.zeros_like(low, np.float32), none, none, none)]
         self._count: int = self.kinds
 
+    def several(self, row: int) -> Mask:
+        """Whether a factor is more than 1 in all options of each kind."""
+        return np.asarray(self._parts[0].low[self.places[row], : self.kinds] > 1)
+
     @remembered
     def root(self, kind: int) -> int:
         """The node of a kind's options."""
         poll()
-        places = np.flatnonzero(self._kind == kind)
-        tree = OptionTree.grown(self._factors[:, places], self._weights)
+        places = np.flatnonzero(self.kind == kind)
+        tree = OptionTree.grown(self.factors[:, places], self._weights)
         root = self._count
         self._parts.append(
             replace(tree, high=tree.high[:0], option=places[tree.option], half=tree.half + root)

@@ -65,6 +65,10 @@ class TimeloopStage(Extension):
     #: are of boxes.
     _labelled = _rows_of_boxes = False
 
+    #: Whether boxes that have dual bounds are searched without labels where tables of tiles take
+    #: long: for one of many problems that are mostly excluded at once.
+    boxes_first = False
+
     @property
     def rounds(self) -> bool:
         """Whether what is compared may differ from the truth: where numbers are too large for
@@ -169,11 +173,16 @@ class TimeloopStage(Extension):
         return self._labelled and self._boxes is not None
 
     def blocks(self, cutoff: Cutoff) -> Iterator[Block]:
-        """Labels up to the outermost mesh; where these become too many, boxes of mappings."""
-        least = -inf
+        """Labels up to the outermost mesh; where these become too many, boxes of mappings, or at
+        once (`boxes_first`)."""
+        least, rough = -inf, self._proving.outer.shape != self.bounds.outer.shape
+        if self.boxes_first and rough and cutoff() is not None:
+            least = self.least
+            yield Block.empty(least)  # whoever asks for no more has no boxes made
+            self._rows_of_boxes = self._boxes is not None and self._boxes.dual
         try:
-            self._labelled = True
-            for block in self._labels(cutoff):
+            self._labelled = not self._rows_of_boxes
+            for block in self._labels(cutoff) if self._labelled else ():
                 self._labelled &= not block.bounds.size
                 least = max(least, block.rest)
                 yield block

@@ -239,14 +239,20 @@ class UnevenStage(BoxSearch):
         sizes = [next(iter(table.values())).size for table in prices.tables]
         return Boxes(sizes, prices.metrics, prices.rules)
 
-    def bounded(self, variant: int, nodes: Integers, known: Fraction | None) -> OpenBoxes:
+    def bounded(
+        self,
+        variant: int,
+        nodes: Integers,
+        known: Fraction | None,
+        least: Floats | float = -inf,
+    ) -> OpenBoxes:
         boxes = self._boxes(variant)
         whole, fits, axes = boxes.least(nodes)
         lows = {
             name: np.maximum(values / boxes.metrics[name].unit, float(self._floors.get(name, 0)))
             for name, values in whole.items()
         }
-        bounds = np.array(np.broadcast_to(self._corners.least(lows, lows), fits.shape))
+        bounds = np.maximum(np.broadcast_to(self._corners.least(lows, lows), fits.shape), least)
         bounds[~fits] = inf
         if known is not None:
             self._without_ties(boxes, whole, bounds, known)

@@ -1,15 +1,20 @@
 """Boxes of mappings: no bound is above a mapping of its box, as the reference evaluates it."""
 
+from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import numpy as np
 import pytest
 
 from ithaca.formulations.algebra.number_systems import FRACTION
+from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
+from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.box_search import BoxSearch
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
+from ithaca.workloads.library import workload
 from tests.plugins.hierarchies.formulations import drawn, placed
 from tests.plugins.hierarchies.formulations.drawn import drawn_problem
 from tests.plugins.hierarchies.formulations.test_search import NO_WINDOWS
@@ -23,6 +28,16 @@ def reference(case, configuration):
     """The objective of a mapping in Fractions."""
     metrics = case.design.metrics(configuration, FRACTION, case.used_metrics)
     return case.objective.expression.evaluate(metrics, FRACTION)
+
+
+def dual_bounds(search, variant, row):
+    """The dual bound of all mappings with as many trips as one in the same levels, if there is
+    one."""
+    duals = getattr(search, "_duals", None)
+    if duals is None:
+        return []
+    kinds = np.array([[own.kind[n]] for own, n in zip(search._forests, row, strict=True)])
+    return [*duals.least(variant, kinds, np.full(1, -np.inf), np.inf)]
 
 
 def walk(search, case, variant, rng):
@@ -40,6 +55,7 @@ def walk(search, case, variant, rng):
                 if configuration is None or not case.design.space.contains(configuration):
                     continue
                 value = reference(case, configuration)
+                bounds += dual_bounds(search, variant, row)
                 assert max(bounds) <= value * (1 + 1e-12)
                 return len(bounds)
             return 0
@@ -65,6 +81,45 @@ def test_no_mapping_is_below_the_bounds_of_its_boxes(monkeypatch, seed):
         if boxes is not None:
             known += compared(boxes, case, Random(each))
     assert known > 20
+
+
+@pytest.mark.ci
+def test_orders_that_boxes_leave_out_are_no_better_than_those_they_keep():
+    """Single mappings in all orders of six levels; most are left out, and not all cost the same."""
+    nest, rng = workload("mm", {"i": 16, "j": 16, "k": 16}), Random(1)
+    design = SpatialDesign(nest, fitted(find_architecture("simba-like"), nest), MappingOptions())
+    stage = (case := drawn.posed(design, "energy")).design.stage(case)
+    boxes, differ = MappingBoxes.of(stage, stage.mapped), 0
+    for _ in range(20):
+        row = [rng.randrange(options.count) for options in boxes.options]
+        kinds = [[own.kind[n]] for own, n in zip(boxes._forests, row, strict=True)]
+        chosen = tuple(
+            replace(options, factors=options.factors[:, [n]])
+            for options, n in zip(boxes.options, row, strict=True)
+        )
+        alone, values = MappingBoxes(stage, chosen, stage.mapped), {True: [], False: []}
+        for variant, orders in enumerate(boxes.orders):
+            vector, _, _ = alone._evaluated(variant, np.zeros((3, 1), int), alone._forests)
+            needed = bool(boxes._needed.mask(orders, np.array(kinds))[0])
+            values[needed].append(boxes.goal.exact(vector[:, 0]))
+        assert min(values[True]) == min(values[True] + values[False])
+        assert len(values[True]) < 20
+        differ += len({*values[True], *values[False]}) > 1
+    assert differ > 5
+
+
+@pytest.mark.ci
+def test_dual_bounds_leave_no_box_of_a_wide_product_where_another_choice_of_levels_is_better():
+    """Hundreds are left by the least of each factor."""
+    nest = workload("mm", {"i": 3072, "j": 768, "k": 2048})
+    design = SpatialDesign(nest, fitted(find_architecture("eyeriss"), nest), MappingOptions())
+    stage = design.stage(drawn.posed(design, "energy"))
+    boxes, left = MappingBoxes.of(stage, stage.mapped), []
+    for duals in (boxes._duals, None):
+        boxes._duals = duals
+        own = (boxes.begun(variant, Fraction(24309091206)) for variant in range(boxes.variants))
+        left.append(sum(open_.count for open_ in own))
+    assert left[0] == 0 < 100 < left[1]
 
 
 @pytest.mark.ci(every=10)

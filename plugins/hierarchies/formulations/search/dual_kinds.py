@@ -1,0 +1,263 @@
+"""Dual bounds of boxes of mappings whose loops have more than one trip in the same levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ithaca.files.clock import poll
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
+from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.rounding import all_below, duality_below
+from ithaca.formulations.remembered import remembered
+from ithaca.plugins.hierarchies.formulations.search.dual_bounds import (
+    Monomials,
+    Multipliers,
+    multipliers,
+)
+from ithaca.plugins.hierarchies.formulations.search.factor_rows import FactorRows
+from ithaca.plugins.hierarchies.formulations.search.gathered import Gathered
+from ithaca.plugins.hierarchies.formulations.search.loop_options import LoopOptions
+from ithaca.plugins.hierarchies.formulations.search.option_forest import OptionForest
+
+#: Boxes whose multipliers are found together, and whose bounds are computed together.
+TOGETHER = 128
+
+#: Boxes that are bounded by multipliers of their own at most: more are by those of all boxes in
+#: which the same trips count.
+MOST = 2048
+
+#: A factor that is 0 is taken for this.
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Part:
+    """A product of factors: the logarithm of its weight, and rows by loop."""
+
+    weight: float
+    rows: Mapping[int, int]
+
+
+class DualKinds:
+    """Dual bounds of a search whose objective is one count."""
+
+    def __init__(self, boxes: FactorRows, forests: tuple[OptionForest, ...], place: int) -> None:
+        """Bounds of a count.
+
+        Parameters
+        ----------
+        boxes : FactorRows
+            The factors of the search.
+        forests : tuple of OptionForest
+            The trees of every loop.
+        place : int
+            The place of the count among those of its goal.
+        """
+        self._boxes, self._forests, self._place = boxes, forests, place
+        self._loops, self._steps = boxes.loops, boxes.search.steps
+
+    @staticmethod
+    def of(boxes: FactorRows, forests: tuple[OptionForest, ...]) -> DualKinds | None:
+        """The bounds of a search; None where it has none."""
+        goal = boxes.goal
+        name = goal.problem.objective.expression
+        if not isinstance(name, Symbol) or name.name not in goal.names:
+            return None
+        suits = min(boxes.hierarchy.extents) > 1 and len(boxes.search.steps) > 1
+        return DualKinds(boxes, forests, goal.names[name.name]) if suits else None
+
+    @cached_property
+    def _logs(self) -> list[Floats]:
+        return [np.log(np.maximum(own.factors, TINY)) for own in self._forests]
+
+    @cached_property
+    def _magnitude(self) -> float:
+        """No logarithm of what is added up is larger."""
+        return max(float(np.abs(own).max(initial=1)) for own in self._logs)
+
+    @cached_property
+    def _exponents(self) -> list[Floats]:
+        """By loop, the exponents of the factors of its steps in each of its rows; of trips less 1
+        those of the trips."""
+        boxes, count = self._boxes, len(self._steps)
+        every = []
+        for loop in self._loops:
+            twos = LoopOptions(1 + np.eye(count), self._steps)
+            rows = [
+                np.log2(boxes.values(twos, ("around" if what == "again" else what, own, level)))
+                for what, own, level in boxes.rows[loop]
+            ]
+            every.append(np.array(rows).reshape(-1, count))
+        return every
+
+    @cached_property
+    def _rules(self) -> list[tuple[float, list[Part]]]:
+        """Rules on what must fit: the logarithm of its most, and its parts."""
+        hierarchy, rules = self._boxes.hierarchy, []
+        for rule in self._gathered(0, np.zeros((len(self._loops), 0), np.int64)).rules:
+            parts = []
+            for v, rows in rule.parts:
+                weight = 1.0
+                if v is not None:
+                    weight = float(hierarchy.units[rule.level].share(hierarchy.tensors[v].name))
+                parts.append(Part(float(np.log(weight)), rows))
+            if rule.most > 0 and parts:
+                rules.append((float(np.log(rule.most)), parts))
+        return rules
+
+    def _gathered(self, variant: int, kinds: Integers) -> Gathered:
+        boxes = self._boxes
+        return Gathered(boxes, boxes.orders[variant], kinds, self._forests)
+
+    def _words(self, variant: int, kinds: Integers) -> tuple[Integers, Floats]:
+        """The rows of the words of boxes, shape (words, loops, boxes), -1 for none, or -2 where
+        they are 0; and the logarithms of their weights."""
+        boxes, goal = self._boxes, self._boxes.goal
+        gathered = self._gathered(variant, kinds)
+        count, flows = goal.counts[self._place], boxes.flows[self._place]
+        every, weights = [], []
+        if count.step:
+            every.append(np.tile([[boxes.row(d, "covered")] for d in self._loops], kinds.shape[1]))
+            weights.append(float(np.log(count.step)))
+        for flow in flows:
+            factors = gathered.factors(flow, count.adds)
+            if len(factors) > 1:  # no product
+                continue
+            own = np.full(kinds.shape, -1)
+            for d, row in factors[0].items():
+                own[d] = row
+            own[:, gathered.product(factors[0]) <= 0] = -2
+            every.append(own)
+            weights.append(float(np.log(float(flow.weight))))
+        return np.array(every), np.array(weights)
+
+    def _monomials(self, words: Integers, weights: Floats) -> Monomials:
+        """Words of boxes in the factors of all steps."""
+        boxes, steps = words.shape[2], len(self._steps)
+        exponents = np.zeros((boxes, len(words), len(self._loops), steps))
+        for d in self._loops:
+            table = np.concatenate([self._exponents[d], np.zeros((1, steps))])
+            exponents[:, :, d] = table[np.maximum(words[:, d], -1).T]
+        alive = np.where(words[:, 0] == -2, -np.inf, weights[:, None]).T
+        return Monomials(alive, exponents.reshape(boxes, len(words), -1))
+
+    @cached_property
+    def _limits(self) -> list[Monomials]:
+        limits = []
+        for most, parts in self._rules:
+            words = np.full((len(parts), len(self._loops), 1), -1)
+            for place, part in enumerate(parts):
+                for d, row in part.rows.items():
+                    words[place, d] = row
+            limits.append(self._monomials(words, np.array([part.weight - most for part in parts])))
+        return limits
+
+    def _multipliers(self, words: Integers, weights: Floats, fixed: Mask) -> Multipliers:
+        extents = np.log(np.array(self._boxes.hierarchy.extents, float))
+        return multipliers(self._monomials(words, weights), self._limits, extents, fixed)
+
+    def _sums(
+        self, guides: Multipliers, words: Integers, weights: Floats
+    ) -> tuple[Floats, list[Floats]]:
+        """Sums that multipliers make of words: constants of boxes, and of every loop the weights of
+        its rows' logarithms, shape (boxes, rows)."""
+        count = words.shape[2]
+        alive = words[:, 0].T != -2
+        shares = np.where(alive, guides.shares, 0)
+        shares /= shares.sum(axis=1)[:, None]
+        constant = (shares * (weights - np.log(np.maximum(shares, TINY)))).sum(axis=1)
+        sums = [np.zeros((count, own.shape[0])) for own in self._logs]
+        every = np.arange(count)
+        places = [forest.places for forest in self._forests]
+        for share, rows in zip(shares.T, words, strict=True):
+            for d in self._loops:
+                own = rows[d] >= 0
+                sums[d][every[own], places[d][rows[d][own]]] += share[own]
+        for (most, parts), (weight, kappas) in zip(self._rules, guides.rules, strict=True):
+            constant -= weight * most
+            for part, kappa in zip(parts, kappas.T, strict=True):
+                own = weight * kappa
+                constant += own * (part.weight - np.log(np.maximum(kappa, TINY)))
+                for d, row in part.rows.items():
+                    sums[d][:, places[d][row]] += own
+        return constant, sums
+
+    def _least(self, loop: int, kind: int, sums: Floats) -> Floats:
+        """The least sums of a kind's options."""
+        own = self._logs_of(loop, kind)
+        parts = [
+            (sums[begin : begin + TOGETHER] @ own).min(axis=1)
+            for begin in range(0, len(sums), TOGETHER)
+        ]
+        return np.concatenate(parts)
+
+    @remembered
+    def _logs_of(self, loop: int, kind: int) -> Floats:
+        return np.ascontiguousarray(self._logs[loop][:, self._forests[loop].kind == kind])
+
+    def _bounds(
+        self, constant: Floats, sums: list[Floats], which: Integers, kinds: Integers
+    ) -> Floats:
+        """Bounds of boxes of the multipliers ``which``."""
+        bounds = constant[which]
+        size = np.abs(constant)
+        for d in self._loops:
+            size = size + self._magnitude * np.abs(sums[d]).sum(axis=1)
+            for kind in np.unique(kinds[d]):
+                poll()
+                own = np.flatnonzero(kinds[d] == kind)
+                some, at = np.unique(which[own], return_inverse=True)
+                bounds[own] += self._least(d, int(kind), sums[d][some])[np.ravel(at)]
+        boxes = self._boxes.goal
+        low = [
+            duality_below(*each) for each in zip(bounds.tolist(), size[which].tolist(), strict=True)
+        ]
+        least = all_below(np.exp(low) / float(boxes.counts[self._place].scale))
+        return np.where(np.isnan(least), -np.inf, least)  # of boxes without words
+
+    @remembered
+    def _fixed(self, loop: int, kind: int) -> Mask:
+        """The steps in which no option of a kind has more than one trip or lane."""
+        own = self._boxes.options[loop].factors[:, self._forests[loop].kind == kind]
+        return np.asarray(own.max(axis=1) <= 1)
+
+    def least(self, variant: int, kinds: Integers, bounds: Floats, cutoff: float) -> Floats:
+        """Lower bounds of boxes.
+
+        Parameters
+        ----------
+        variant : int
+            The orders of the levels.
+        kinds : ndarray
+            The kind of every loop, shape (loops, boxes).
+        bounds : ndarray
+            Bounds that are known.
+        cutoff : float
+            Bounds that are not below this need not be sharp.
+        """
+        if not kinds.shape[1]:
+            return bounds
+        words, weights = self._words(variant, kinds)
+        flat = words.reshape(-1, words.shape[2])
+        patterns, which = np.unique(flat, axis=1, return_inverse=True)
+        patterns = patterns.reshape(*words.shape[:2], -1)
+        none = np.zeros((patterns.shape[2], len(self._loops), len(self._steps)), bool)
+        guides = self._multipliers(patterns, weights, none)
+        constant, sums = self._sums(guides, patterns, weights)
+        bounds = np.maximum(bounds, self._bounds(constant, sums, np.ravel(which), kinds))
+        left = np.flatnonzero(bounds < cutoff)
+        left = left[np.argsort(bounds[left], kind="stable")][:MOST]
+        for begin in range(0, left.size, TOGETHER):
+            some = left[begin : begin + TOGETHER]
+            fixed = np.array(
+                [[self._fixed(d, int(k)) for d, k in enumerate(own)] for own in kinds[:, some].T]
+            )
+            guides = self._multipliers(words[:, :, some], weights, fixed)
+            constant, sums = self._sums(guides, words[:, :, some], weights)
+            own = self._bounds(constant, sums, np.arange(some.size), kinds[:, some])
+            bounds[some] = np.maximum(bounds[some], own)
+        return bounds
