@@ -51,7 +51,13 @@ def test_the_most_throughput_is_that_of_the_least_latency(tmp_path):
     output = succeed("solve", *ARRAY, "--objective", "throughput", "-o", tmp_path / "r.json").stdout
     words = "maximising throughput, as -throughput minimised"
     assert words in output
-    assert words in succeed("explain", tmp_path / "r.json", "--quick").stdout
+    assert f"objective  throughput {float(-most.value):.4f}".rstrip("0") in output
+    explained = succeed("explain", tmp_path / "r.json", "--quick").stdout
+    assert words in explained
+    assert (
+        f"Design: {most.best.design}; throughput is {float(-most.value):.4f}".rstrip("0")
+        in explained
+    )
     assert "confirmed" in succeed("verify", tmp_path / "r.json").stdout
 
 
@@ -69,4 +75,4 @@ def test_a_front_and_a_mapping_have_the_most(tmp_path):
         "--divisors-only",
     ).stdout  # fmt: skip
     assert "maximising pes" in output
-    assert "objective  -64" in output
+    assert "objective  pes 64, as -64 minimised" in output
