@@ -11,12 +11,12 @@ from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 
-_NEGATIVE = re.compile(r"-(\(.*\)|[\w.]+)").fullmatch
+_NEGATIVE = re.compile(r"\s*-(\(.*\)|[\w.]+)\s*").fullmatch
 
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:
     """Objectives in words, the negative of one as what is maximised."""
-    negative = [_NEGATIVE(text.strip()) for text in texts]
+    negative = [_NEGATIVE(text) for text in texts]
     if not any(negative):
         return f"minimising {between.join(texts)}"
     wanted = zip(texts, negative, strict=True)
@@ -26,7 +26,7 @@ def goal(texts: Sequence[str], between: str = ", ") -> str:
 
 def as_asked(text: str, value: Fraction) -> tuple[str, Fraction]:
     """An objective with a value of it; of the negative of something that, with its own value."""
-    return (no[1], -value) if (no := _NEGATIVE(text.strip())) else (text, value)
+    return (no[1], -value) if (no := _NEGATIVE(text)) else (text, value)
 
 
 def to_minimise(text: str, known: Mapping[str, Metric]) -> str:
