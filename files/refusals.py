@@ -36,7 +36,17 @@ def unknown_name(
 
 
 def refuse_answer(document: Any, path: Path, allowed: str) -> None:
-    """Refuse the document of an answer where another one is read."""
+    """Refuse the document of an answer where another one is read.
+
+    Parameters
+    ----------
+    document : object
+        The document.
+    path : Path
+        Its file.
+    allowed : str
+        The kind of document that is allowed, with its article.
+    """
     if isinstance(document, dict) and str(document.get("schema")).startswith("ithaca/"):
         takers = "verify, explain, report, export take answers"
         raise refuse(path, f"is an answer; allowed: {allowed} ({takers})")

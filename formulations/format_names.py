@@ -11,7 +11,7 @@ from ithaca.files.messages import among
 ALSO = {"float32": "fp32", "float": "fp32", "float16": "fp16", "half": "fp16", "bfloat16": "bf16"}
 
 
-def unknown_format(name: str, what: str, shown: Sequence[str]) -> InputError:
+def unknown_format(name: str, what: str, names: Sequence[str]) -> InputError:
     """The error on a name that no format has.
 
     Parameters
@@ -20,8 +20,8 @@ def unknown_format(name: str, what: str, shown: Sequence[str]) -> InputError:
         The name.
     what : str
         The thing that has it.
-    shown : sequence of str
+    names : sequence of str
         Names that there are.
     """
-    known = among(ALSO.get(name.lower(), name), (*shown, "int4", "int2"))
+    known = among(ALSO.get(name.lower(), name), (*names, "int4", "int2"))
     return InputError(f"unknown {what} '{name}'{known}")

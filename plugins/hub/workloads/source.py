@@ -142,8 +142,8 @@ class Source:
         """
         kind = next((document[mark] for mark in _MARKS if mark in document), None)
         if not isinstance(kind, str) or kind not in ARCHITECTURES:
-            given = "missing" if kind is None else quoted(kind)
-            raise refuse(where, f"model_type is {given}{among(kind, ARCHITECTURES)}")
+            what = "missing" if kind is None else quoted(kind)
+            raise refuse(where, f"model_type is {what}{among(kind, ARCHITECTURES)}")
         architecture = ARCHITECTURES[kind]
         known = {key: value for key, value in document.items() if key not in ("name", "source")}
         with errors_at(where):
