@@ -21,9 +21,6 @@ PATH_ENDINGS = (".yaml", ".yml")
 
 _PACKAGE = "ithaca.workloads.kernels"
 
-#: Names that others use, and those that are meant.
-ALSO = {"matmul": "mm", "gemm": "mm", "linear": "mm"}
-
 
 @dataclass(frozen=True)
 class WorkloadKind:
@@ -64,7 +61,14 @@ def _read(name_or_path: str) -> LoopNest:
     if (ending := Path(name_or_path).suffix.lower()) in NEST_FILES:
         return NEST_FILES[ending](Path(name_or_path))
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
-    find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES, also=ALSO)
+    find = partial(
+        find_document,
+        "workload",
+        name_or_path,
+        _PACKAGE,
+        MAX_BYTES,
+        also={"matmul": "mm", "gemm": "mm", "linear": "mm"},  # names that others use
+    )
     read, where = find(load=load, more=[name for kind in KINDS.values() for name in kind.names()])
     if isinstance(read, dict) and "problem" in read:
         from ithaca.workloads.problem_files import problem_nest
