@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import meant, quoted
 
 
 def unknown_name(
@@ -49,4 +49,4 @@ def refuse_answer(document: Any, path: Path, allowed: str) -> None:
     """
     if isinstance(document, dict) and str(document.get("schema")).startswith("ithaca/"):
         takers = "verify, explain, report, export take answers"
-        raise refuse(path, f"is an answer; allowed: {allowed} ({takers})")
+        raise InputError(f"{path} is an answer; allowed: {allowed} ({takers})")
