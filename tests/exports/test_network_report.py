@@ -83,7 +83,7 @@ def test_layers_without_a_configuration_are_named(tmp_path):
 
 @pytest.mark.ci
 def test_a_layer_on_a_shared_array_has_no_landscape_over_its_lanes(tmp_path):
-    one = "{op: kernel, name: only, kernel: mm, sizes: {i: 4, j: 4, k: 4}}"
+    one = "{op: kernel, name: only, kernel: mm, sizes: {i: 2, j: 4, k: 4}}"
     (tmp_path / "one.yaml").write_text(f"name: one\nlayers:\n  - {one}\n")
     file, page = tmp_path / "r.json", tmp_path / "r.html"
     asked = ("--mode", "shared-array", "--dataflow", "i,j", "--limit", "dsp=20")
