@@ -81,7 +81,7 @@ def test_layers_without_a_configuration_are_named(tmp_path):
     assert 'class="cards"' not in text
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 def test_a_layer_on_a_shared_array_has_no_landscape_over_its_lanes(tmp_path):
     one = "{op: kernel, name: only, kernel: mm, sizes: {i: 2, j: 4, k: 4}}"
     (tmp_path / "one.yaml").write_text(f"name: one\nlayers:\n  - {one}\n")
