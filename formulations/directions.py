@@ -11,7 +11,8 @@ from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 
-_NEGATIVE = re.compile(r"\s*-(\(.*\)|[\w.]+)\s*").fullmatch
+#: The negative of one thing, whose parentheses are closed only in the end.
+_NEGATIVE = re.compile(r"\s*-(\((?:[^()]|\([^()]*\))*\)|[\w.]+)\s*").fullmatch
 
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:

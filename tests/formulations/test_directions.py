@@ -1,10 +1,12 @@
 """Metrics of which more is better are maximised, and the words say so."""
 
+from fractions import Fraction
+
 import pytest
 
 import ithaca
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import goal, to_minimise
+from ithaca.formulations.directions import as_asked, goal, to_minimise
 from tests.command_line import succeed
 
 ARRAY = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40")
@@ -35,6 +37,8 @@ def test_what_is_to_grow_is_maximised(text, minimised):
 def test_goals_say_what_grows():
     assert goal(["latency", "dsp"], ",") == "minimising latency,dsp"
     words = "maximising throughput, then minimising dsp, as -throughput,dsp minimised"
+    assert as_asked("-(a/ceil(b))", Fraction(-3)) == ("(a/ceil(b))", 3)
+    assert as_asked("-(a)-(b)", Fraction(-3)) == ("-(a)-(b)", -3)  # the negative of a + b
     assert goal(["-throughput", "dsp"], ",") == words
     assert goal(["-a - b"]) == "minimising -a - b"
 
