@@ -375,8 +375,10 @@ def test_counts_of_one_and_of_none():
         "for 63; 1 SIMD lane is idle in the last vector."
     )
     assert (
-        _effect(Change(ChangeKind.LIMIT, "dsp", Fraction(9), Fraction(9), False), "proven")
-        == "stays 9 (not decided in time)"
+        _effect(
+            "-pes", Change(ChangeKind.LIMIT, "dsp", Fraction(-9), Fraction(-9), False), "proven"
+        )
+        == "pes stays 9 (not decided in time)"
     )
     swap = ArrayBottleneck(
         Contender("x", Fraction(8), Fraction(8)), None, "main phase", Fraction(9), Fraction(10)
