@@ -254,6 +254,7 @@ def find_document(
     depth: int = MAX_DEPTH,
     load: Callable[[Path], Any] | None = None,
     more: Collection[str] = (),
+    also: Mapping[str, str] | None = None,
 ) -> tuple[Any, object]:
     """The YAML document of a name that comes with Ithaca, or of a user's own file.
 
@@ -277,6 +278,8 @@ def find_document(
         Reads a user's own file; `load_document` by default.
     more : collection of str, optional
         Further names that an error line says are known.
+    also : mapping of str to str, optional
+        Names that others use, in lower case, and those that are meant.
 
     Returns
     -------
@@ -293,22 +296,17 @@ def find_document(
         return parse_yaml(
             packaged_text(package, name_or_path), name_or_path, tags, depth
         ), name_or_path
+    from ithaca.files.refusals import refuse_answer, unknown_name
+
     if not (
         "/" in name_or_path
         or "\\" in name_or_path
         or name_or_path.lower().endswith((".yaml", ".yml", ".json"))
     ):
-        names = sorted({*known, *more})
-        raise InputError(
-            f"unknown {what} {quoted(name_or_path)}; known: {', '.join(names)}; or {files}"
-            f"{meant(name_or_path, names)}"
-        )
+        raise unknown_name(what, name_or_path, {*known, *more}, files, also)
     path = Path(name_or_path)
     read = load_document(path, max_bytes, tags, depth) if load is None else load(path)
-    if isinstance(read, dict) and "schema" in read:
-        raise InputError(
-            f"{path} is an answer; allowed: a {what} (verify, explain, report, export take answers)"
-        )
+    refuse_answer(read, path, f"a {what}")
     return read, path
 
 

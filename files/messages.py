@@ -15,12 +15,6 @@ SHOWN = 60
 #: Most names that a word is compared with, and most words of a file that are compared.
 MAX_HINTED = 200
 
-#: Names that others use, and those that are meant.
-SYNONYMS = {
-    **{"matmul": "mm", "linear": "mm", "float32": "fp32", "float": "fp32", "half": "fp16"},
-    **{"float16": "fp16", "bfloat16": "bf16"},
-}
-
 #: Longest error line; the middle of a longer one is left out.
 MAX_LINE = 600
 
@@ -48,7 +42,7 @@ def meant(word: object, known: Iterable[object]) -> str:
     rather one that begins with it, or has the same letters (dps: dsp)."""
     names = {str(name).lower(): str(name) for name in islice(known, MAX_HINTED)}
     start = str(word).lower()[:SHOWN]
-    near = get_close_matches(SYNONYMS.get(start, start), names)
+    near = get_close_matches(start, names)
     near.sort(key=lambda name: not name.startswith(start) and sorted(name) != sorted(start))
     return f"; did you mean {names[near[0]]}?" if near else ""
 

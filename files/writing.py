@@ -173,7 +173,9 @@ def _is_device(target: Path) -> bool:
 
 def _need_access(folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise PermissionError(
+            errno.EACCES, f"folder {folder} is read-only; allowed: one that may be written"
+        )
 
 
 def _need_parent(target: Path, path: Path | str) -> None:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 
+#: The negative of one thing, whose parentheses are closed only in the end.
+_NEGATIVE = re.compile(r"\s*-(\((?:[^()]|\([^()]*\))*\)|[\w.]+)\s*").fullmatch
+
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:
     """Objectives in words, the negative of one as what is maximised."""
-    negative = [re.fullmatch(r"-(\(.*\)|[\w.]+)", text.strip()) for text in texts]
+    negative = [_NEGATIVE(text) for text in texts]
     if not any(negative):
         return f"minimising {between.join(texts)}"
     wanted = zip(texts, negative, strict=True)
     words = (f"maximising {no[1]}" if no else f"minimising {text.strip()}" for text, no in wanted)
     return f"{', then '.join(words)}, as {between.join(texts)} minimised"
+
+
+def as_asked(text: str, value: Fraction) -> tuple[str, Fraction]:
+    """An objective with a value of it; of the negative of something that, with its own value."""
+    return (no[1], -value) if (no := _NEGATIVE(text)) else (text, value)
 
 
 def to_minimise(text: str, known: Mapping[str, Metric]) -> str:

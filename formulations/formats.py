@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import cache
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import among
 
 #: Widest integers of tensors that are read.
 MAX_INTEGER = 16
@@ -177,7 +176,9 @@ def number_format(name: str, what: str = "data type") -> Format:
         return FORMATS[name]
     block = _BLOCK.fullmatch(name)
     if block is None or block[1] not in FORMATS:
-        raise InputError(f"unknown {what} '{name}'{among(name, (*SHOWN, 'int4', 'int2'))}")
+        from ithaca.formulations.format_names import unknown_format
+
+        raise unknown_format(name, what, SHOWN)
     values, shared = int(block[2]), int(block[3])
     if values > MAX_BLOCK or shared > MAX_SHARED:
         raise InputError(

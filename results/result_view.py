@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from ithaca.files.numbers import is_or_are, number, percent
+from ithaca.files.numbers import number, percent
 from ithaca.files.registry import Registry
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.families import profile_of
 from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
 from ithaca.results.wording import WHOLE, limited_metrics, proof_text, seconds, unit_cells
-from ithaca.solver.certificate import Status, Termination, as_stated
+from ithaca.solver.certificate import Termination, as_stated
 from ithaca.solver.result import Result
 from ithaca.solver.runs import Run
 from ithaca.solver.solution import Solution
@@ -38,6 +39,8 @@ def _view(result: Result) -> Iterator[Block]:
     yield f"{title}, on {result.platform_name}, {result.objective.goal}"
     yield ""
     if best is None or best.configuration is None:
+        from ithaca.results.nothing_view import nothing_found
+
         yield nothing_found(result)
         return
     yield objective_fact(result)
@@ -69,28 +72,17 @@ def limit_facts(best: Solution, in_words: Callable[[Fraction], str] = percent) -
         yield Fact(limit.metric, f"{number(used)} of {number(limit.bound)}{unit}{share}")
 
 
-def nothing_found(result: Result) -> str:
-    """The reason why there is no configuration, and what is proven all the same."""
-    infeasible = [s for s in result.designs if s.certificate.status is Status.INFEASIBLE]
-    open_ = [s.certificate for s in result.designs if s not in infeasible]
-    if not open_:
-        return f"infeasible{result.basis}: no configuration of any design meets the limits"
-    if narrowed := next((proof.failure for proof in open_ if proof.empty), ""):
-        return narrowed
-    some = (
-        f"; {len(infeasible)} of {len(result.designs)} designs "
-        f"{is_or_are(len(infeasible))} infeasible"
-    )
-    bounds = [proof.lower_bound for proof in open_]
-    least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-    return f"nothing found in time; lower bound {number(least)}{some if infeasible else ''}"
-
-
 def objective_fact(result: Result) -> Fact:
     """The value of the best configuration, and what is proven of its design."""
-    assert result.best is not None
-    proof = f"{proof_text(result.best.certificate, result.basis)}{as_stated(result)}"
-    return Fact("objective", f"{number(result.best.value)}  ({proof})")
+    best = result.best
+    assert best is not None
+    assert best.value is not None
+    proof = f"{proof_text(best.certificate, result.basis)}{as_stated(result)}"
+    value = number(best.value)
+    name, own = as_asked(result.objective.words, best.value)
+    if own != best.value:
+        value = f"{name} {number(own)}, as {value} minimised"
+    return Fact("objective", f"{value}  ({proof})")
 
 
 def run_facts(result: Result) -> Iterator[Fact]:

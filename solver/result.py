@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import ithaca
 from ithaca.files.answer import NAMES, Answer
 from ithaca.files.numbers import number
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.family import Profile
 from ithaca.formulations.problem import Limit, Objective, Problem
 from ithaca.solver.certificate import OWN, Certificate, Status, as_stated
@@ -216,4 +217,7 @@ def value_text(objective: str, value: Fraction | None, status: str) -> str:
     status : str
         What is proven, in words.
     """
-    return status if value is None else f"{objective} {number(value)} ({status})"
+    if value is None:
+        return status
+    name, own = as_asked(objective, value)
+    return f"{name} {number(own)} ({status})"

@@ -39,9 +39,6 @@ class WorkloadKind:
 #: Kinds of workloads beside loop nests.
 KINDS: Registry[WorkloadKind] = Registry("workload kinds")
 
-#: Tests for what commands of their own take, by the name of these.
-ELSEWHERE: Registry[Callable[[object], bool]] = Registry("workloads elsewhere")
-
 #: Readers of other files that state a loop nest, by their ending.
 NEST_FILES: Registry[Callable[[Path], LoopNest]] = Registry("nest files")
 
@@ -64,7 +61,14 @@ def _read(name_or_path: str) -> LoopNest:
     if (ending := Path(name_or_path).suffix.lower()) in NEST_FILES:
         return NEST_FILES[ending](Path(name_or_path))
     load = partial(load_timeloop, max_bytes=MAX_BYTES, tags=())
-    find = partial(find_document, "workload", name_or_path, _PACKAGE, MAX_BYTES)
+    find = partial(
+        find_document,
+        "workload",
+        name_or_path,
+        _PACKAGE,
+        MAX_BYTES,
+        also={"matmul": "mm", "gemm": "mm", "linear": "mm"},  # names that others use
+    )
     read, where = find(load=load, more=[name for kind in KINDS.values() for name in kind.names()])
     if isinstance(read, dict) and "problem" in read:
         from ithaca.workloads.problem_files import problem_nest
@@ -105,10 +109,9 @@ def read_nest(
         try:
             return workload(text, sizes)
         except InputError:
-            for name, takes in ELSEWHERE.items():
-                if takes(text):
-                    line = f"workload {quoted(text)} is a {name}; allowed here: a loop nest"
-                    raise InputError(f"{line} (`{name}` takes it)") from None
+            from ithaca.workloads.elsewhere import check_elsewhere
+
+            check_elsewhere(text)
             raise
     nest = statement_nest(text, sizes or {})
     # what the library has goes by its name there

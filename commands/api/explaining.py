@@ -22,6 +22,7 @@ from ithaca.files.numbers import number, percent
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import (
@@ -70,17 +71,16 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
     )
     if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
         proof += f"; no less than {number(certificate.lower_bound)} is possible{basis}"
-    yield (
-        f"Design: {solution.design}; {objective} is "
-        f"{number(solution.value)} ({proof}{as_stated(result)})."
-    )
+    what, value = as_asked(objective, solution.value)
+    yield f"Design: {solution.design}; {what} is {number(value)} ({proof}{as_stated(result)})."
     for fact in run_facts(result) if runs else ():
         yield f"{fact.term.capitalize() or 'Beside it'}: {fact.text}."
     yield from explanation.remarks.statements
     for use in explanation.limits:
         yield _limit(use, solution.problem.design.vocabulary)
     if explanation.next_best is not None:
-        yield _rival(objective, solution.value, *explanation.next_best)
+        name, other = explanation.next_best
+        yield _rival(what, value, name, as_asked(objective, other)[1])
     if lost := [s for s in result.designs if s.certificate.beaten]:
         yield (
             f"Other designs: {len(lost)} are proven to be no better, and no more: "
@@ -150,16 +150,16 @@ def change_statements(
     idle = worthless(changes)
     for change in changes:
         if change.what not in idle or change.kind is not ChangeKind.LIMIT:
-            yield f"Tried: {_tried(change)}: {objective} {_effect(change, proof)}."
+            yield f"Tried: {_tried(change)}: {_effect(objective, change, proof)}."
     for metric in idle:
         yield (
             f"Tried: {metric} raised by {' % or '.join(map(str, RAISES))} %: "
-            f"no change of {objective} ({proof})."
+            f"no change of {as_asked(objective, Fraction())[0]} ({proof})."
         )
     first = first_change(changes)
     if first is not None:
         yield (
-            f"To change first: {_tried(first)}; {objective} {_effect(first, proof)}, "
+            f"To change first: {_tried(first)}; {_effect(objective, first, proof)}, "
             "the largest gain of those tried."
         )
     elif unbound(changes):
@@ -192,22 +192,19 @@ def _tried(change: Change) -> str:
     )
 
 
-def _effect(change: Change, proof: str) -> str:
+def _effect(objective: str, change: Change, proof: str) -> str:
     gain = change.gain
+    (name, before), (_, after) = (as_asked(objective, end) for end in (change.before, change.after))
     if change.kind is ChangeKind.DESIGN:  # it is at hand
         proof = "proven"
     if change.before == change.after:
-        return (
-            f"stays {number(change.before)} ({proof if change.proven else 'not decided in time'})"
-        )
+        end = proof if change.proven else "not decided in time"
+        return f"{name} stays {number(before)} ({end})"
     proof = proof if change.proven else "not proven"
     if gain is None:
-        return f"{number(change.before)} becomes {number(change.after)} ({proof})"
-    sign = "−" if gain > 0 else "+"
-    return (
-        f"{number(change.before)} becomes {number(change.after)} "
-        f"({sign}{percent(abs(gain))}, {proof})"
-    )
+        return f"{name} {number(before)} becomes {number(after)} ({proof})"
+    sign = "−" if after < before else "+"
+    return f"{name} {number(before)} becomes {number(after)} ({sign}{percent(abs(gain))}, {proof})"
 
 
 @public

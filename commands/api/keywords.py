@@ -312,7 +312,7 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
         for name in () if open_ended else keywords.keys() - flat.parameters.keys():
             allowed = ", ".join(flat.parameters)
             raise InputError(
-                f"{name} is {quoted(keywords[name])}, which {function.__name__} "
+                f"{name} is {_in_python(keywords[name])}, which {function.__name__} "
                 f"does not take; allowed: {allowed}{meant(name, flat.parameters)}"
             )
         words = flat.bind(*values, **keywords).arguments
@@ -321,7 +321,7 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             extents = words.pop(name)
         hear = words.pop(PROGRESS, None)
         if hear is not None and not callable(hear):
-            raise InputError(f"{PROGRESS} is {quoted(hear)}; allowed: a function")
+            raise InputError(f"{PROGRESS} is {_in_python(hear)}; allowed: a function")
         try:
             _check_extents(extents, flat.parameters)
             for option in options:
@@ -340,7 +340,7 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
             for name, value in extents.items():
                 unknown = line.startswith((f"unknown loop '{name}' ", f"unknown size '{name}' "))
                 if unknown and (near := meant(name, flat.parameters)):
-                    what = f"{name} is {quoted(value)}, which {function.__name__} does not take"
+                    what = f"{name} is {_in_python(value)}, which {function.__name__} does not take"
                     raise InputError(what + near) from None
             raise InputError(in_keywords(line, names), line) from None
 
@@ -360,7 +360,12 @@ def _check_type(name: str, value: object, kind: Any) -> None:
     number = {int, float} & {*known} and hasattr(value, "__float__")
     words = isinstance(value, str | Enum) and known != (bool,)
     if not (words or number or isinstance(value, known) or len(known) < len(kinds)):
-        raise InputError(f"{name} is {quoted(value)}; allowed: {type_text(kind)}")
+        raise InputError(f"{name} is {_in_python(value)}; allowed: {type_text(kind)}")
+
+
+def _in_python(value: object) -> str:
+    """A value as Python writes it."""
+    return str(value) if isinstance(value, bool | None) else quoted(value)
 
 
 def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> None:
@@ -369,7 +374,7 @@ def _check_extents(extents: Mapping[str, object], keywords: Collection[str]) -> 
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             near = get_close_matches(name, keywords, n=1) or ["platform"]
             raise InputError(
-                f"{name} is {quoted(value)}; allowed: an integer, the extent of a "
+                f"{name} is {_in_python(value)}; allowed: an integer, the extent of a "
                 f"loop, or keywords such as {near[0]}"
             )
 

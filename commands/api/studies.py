@@ -104,11 +104,10 @@ def whatif(
     >>> list(study.to_dataframe()["value"])
     [89.0, 58.0]
     """
-    percent = (
-        None
-        if marginal is None
-        else Fraction(repr(parse_number("--marginal", marginal, positive=True, units=PERCENT)))
-    )
+    percent = None
+    if marginal is not None:
+        share = str(marginal).replace(" %", "%")
+        percent = Fraction(repr(parse_number("--marginal", share, positive=True, units=PERCENT)))
     if not vary and percent is None:
         raise InputError(NOTHING)
     own = parse_extents(sizes, networks.sizes | extents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -110,6 +111,13 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
     name, equals, values = (part.strip() for part in text.partition("="))
     if not equals or not name or not values:
         raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
+    if ends := re.fullmatch(r"(\d+) *(?:\.\.+|-|:) *(\d+).*", values):
+        first, last = map(int, ends.groups())
+        each = ",".join(map(str, dict.fromkeys((first, (first + last) // 2, last))))
+        raise InputError(
+            f"--vary {quoted(name)} is the range {quoted(values)}; allowed: every value, between "
+            f"commas, such as {name}={each}"
+        )
     parts = [part.strip() for part in split_values(values, ":" if name == "dataflow" else ",")]
     if not all(parts):
         raise InputError(

@@ -22,6 +22,9 @@ class Plot:
 
     chart: Chart
 
+    def __repr__(self) -> str:
+        return f"<Plot: {self.chart.title}>"
+
     @cached_property
     def specification(self) -> dict[str, Any]:
         """The specification of Vega-Lite."""

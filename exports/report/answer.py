@@ -19,6 +19,7 @@ from ithaca.exports.report.blocks import (
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import limit_uses
@@ -66,7 +67,8 @@ class BestConfiguration:
     def cards(self) -> tuple[Card, ...]:
         """The figures at the top of its page."""
         known, note = self.problem.design.vocabulary, f"design {self.solution.design}"
-        return cards(self.objective, self.value, self.solution.metrics, known, note)
+        name, value = as_asked(self.objective, self.value)
+        return cards(name, value, self.solution.metrics, known, note)
 
     def unit(self, metric: str) -> str:
         """Unit of a metric; empty for an expression."""

@@ -26,7 +26,8 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     """Evaluate the cost model around a configuration; cells say by how many per cent they are above
     it.
 
-    Raises `InputError` if the configuration is outside the design space its grid would be part of.
+    Raises `InputError` if the configuration is outside the design space its grid would be part of,
+    or one of its two factors is fixed, as on an array that layers share.
     """
     from ithaca.refine.grid import least_objective
     from ithaca.refine.window import window_around
@@ -39,6 +40,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     if factors is None:
         raise InputError("the design has fewer than two factors to choose")
     x, y = factors
+    free = {quantity.name for quantity in best.problem.space.free}
+    if fixed := [name for name in factors if name not in free]:
+        raise InputError(f"{' and '.join(fixed)} {'is' if len(fixed) == 1 else 'are'} fixed")
     window = window_around(best.problem, values, around, _axes(best))
     least = least_objective(window, x, y)
     label = metric_label(best.objective, best.problem.design)

@@ -8,6 +8,7 @@ PLUGIN = Plugin(
         "network sources": {
             "configurations": "ithaca.plugins.unrolling.formulations.configurations:CONFIGURATIONS",
         },
+        "answers": {"Unrolling.chart": "ithaca.plugins.unrolling.commands.chart:pipeline_chart"},
         "names": {"unroll": "ithaca.plugins.unrolling.commands.unrolling:unroll"},
     },
     {"unroll": "Unroll pipelines of FINN and hls4ml, with a proof."},

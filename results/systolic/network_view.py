@@ -171,7 +171,8 @@ def _totals(result: NetworkResult) -> Iterator[Fact]:
     arrays = ARRAY_MODES.get(result.mode)
     counted, meaning = arrays.counted if arrays else BOXES
     whole = search_effort(result)
-    effort = f"{whole.nodes:,} {counted}, {whole.took}" if whole.measured else ""
+    what = counted.removesuffix("s") if arrays and whole.nodes == 1 else counted
+    effort = f"{whole.nodes:,} {what}, {whole.took}" if whole.measured else ""
     if not result.arrays:
         yield proven_fact(result, effort)
     elif effort:

@@ -15,7 +15,6 @@ from ithaca.results.result_view import (
     breakdown,
     design_table,
     limit_facts,
-    nothing_found,
     objective_fact,
     others_fact,
     run_facts,
@@ -64,6 +63,8 @@ def view(result: Result) -> Iterator[Block]:
         )
     yield ""
     if result.best is None:
+        from ithaca.results.nothing_view import nothing_found
+
         yield nothing_found(result)
     else:
         yield from _best(result, result.best)

@@ -79,6 +79,17 @@ def test_layers_without_a_configuration_are_named(tmp_path):
     assert 'class="cards"' not in text
 
 
+@pytest.mark.slow
+def test_a_layer_on_a_shared_array_has_no_landscape_over_its_lanes(tmp_path):
+    one = "{op: kernel, name: only, kernel: mm, sizes: {i: 2, j: 4, k: 4}}"
+    (tmp_path / "one.yaml").write_text(f"name: one\nlayers:\n  - {one}\n")
+    file, page = tmp_path / "r.json", tmp_path / "r.html"
+    asked = ("--mode", "shared-array", "--dataflow", "i,j", "--limit", "dsp=20")
+    succeed("network", tmp_path / "one.yaml", *asked, "--divisors-only", "-o", file)
+    succeed("report", file, "--layer", "only", "-o", page, "--quick")
+    assert "Not drawn: lanes.i and lanes.j are fixed." in page.read_text()
+
+
 def test_a_layer_has_a_page_of_its_own(reported, tmp_path):
     succeed("report", reported[0], "--layer", "wide", "-o", tmp_path / "wide.html", "--quick")
     assert "mm on u250" in (tmp_path / "wide.html").read_text()

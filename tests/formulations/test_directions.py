@@ -1,10 +1,12 @@
 """Metrics of which more is better are maximised, and the words say so."""
 
+from fractions import Fraction
+
 import pytest
 
 import ithaca
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import goal, to_minimise
+from ithaca.formulations.directions import as_asked, goal, to_minimise
 from tests.command_line import succeed
 
 ARRAY = ("mm", "-s", "i=4,j=4,k=4", "--dataflow", "i,j", "--divisors-only", "--limit", "dsp=40")
@@ -35,6 +37,8 @@ def test_what_is_to_grow_is_maximised(text, minimised):
 def test_goals_say_what_grows():
     assert goal(["latency", "dsp"], ",") == "minimising latency,dsp"
     words = "maximising throughput, then minimising dsp, as -throughput,dsp minimised"
+    assert as_asked("-(a/ceil(b))", Fraction(-3)) == ("(a/ceil(b))", 3)
+    assert as_asked("-(a)-(b)", Fraction(-3)) == ("-(a)-(b)", -3)  # the negative of a + b
     assert goal(["-throughput", "dsp"], ",") == words
     assert goal(["-a - b"]) == "minimising -a - b"
 
@@ -51,7 +55,13 @@ def test_the_most_throughput_is_that_of_the_least_latency(tmp_path):
     output = succeed("solve", *ARRAY, "--objective", "throughput", "-o", tmp_path / "r.json").stdout
     words = "maximising throughput, as -throughput minimised"
     assert words in output
-    assert words in succeed("explain", tmp_path / "r.json", "--quick").stdout
+    assert f"objective  throughput {float(-most.value):.4f}".rstrip("0") in output
+    explained = succeed("explain", tmp_path / "r.json", "--quick").stdout
+    assert words in explained
+    assert (
+        f"Design: {most.best.design}; throughput is {float(-most.value):.4f}".rstrip("0")
+        in explained
+    )
     assert "confirmed" in succeed("verify", tmp_path / "r.json").stdout
 
 
@@ -69,4 +79,4 @@ def test_a_front_and_a_mapping_have_the_most(tmp_path):
         "--divisors-only",
     ).stdout  # fmt: skip
     assert "maximising pes" in output
-    assert "objective  -64" in output
+    assert "objective  pes 64, as -64 minimised" in output

@@ -172,6 +172,10 @@ class FeatureMap:
         return replace(self, height=height, width=width)
 
 
+class WindowError(InputError):
+    """A window that does not fit into its padded input."""
+
+
 def output_extent(extent: int, window: int, stride: int, dilation: int, padding: int) -> int:
     """Output extent of a sliding window.
 
@@ -197,14 +201,16 @@ def output_extent(extent: int, window: int, stride: int, dilation: int, padding:
 
     Raises
     ------
-    InputError
+    WindowError
         If the window does not fit into the padded input.
     """
     free = extent + padding - dilation * (window - 1) - 1
     if free < 0:
         around = f" plus {padding} of padding" if padding else ""
         apart = f", {dilation} apart," if dilation > 1 else ""
-        raise InputError(f"a window of {window} elements{apart} does not fit into {extent}{around}")
+        raise WindowError(
+            f"a window of {window} elements{apart} does not fit into {extent}{around}"
+        )
     return free // stride + 1
 
 

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Annotated
+
+from typer import Argument
 
 from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.listing import show_list
+from ithaca.commands.outcome import say
+from ithaca.files.errors import InputError
+from ithaca.files.messages import quoted
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
-from ithaca.plugins.hierarchies.formulations.library import architecture_names, find_architecture
+from ithaca.plugins.hierarchies.formulations.library import (
+    architecture_names,
+    architecture_text,
+    find_architecture,
+)
 
 
 def list_architectures() -> tuple[Architecture, ...]:
@@ -22,8 +32,22 @@ def list_architectures() -> tuple[Architecture, ...]:
     return tuple(map(find_architecture, architecture_names()))
 
 
-def print_architectures(*, table: TableFile = None, as_json: AsJson = False) -> None:
+def print_architectures(
+    name: Annotated[
+        str | None,
+        Argument(metavar="NAME", help="One, whose file is printed: a start for your own."),
+    ] = None,
+    *,
+    table: TableFile = None,
+    as_json: AsJson = False,
+) -> None:
     """Memory hierarchies that come with Ithaca."""
+    if name is not None:
+        if as_json or table is not None:
+            option = "--json" if as_json else "--table"
+            raise InputError(f"{option} does not go with {quoted(name)}; allowed: without it")
+        say(architecture_text(name))
+        return
     rows, sources = [], []
     for architecture in list_architectures():
         levels, compute = architecture.levels, architecture.compute

@@ -17,6 +17,7 @@ from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.messages import quoted, refuse
 from ithaca.files.reading import is_there
+from ithaca.files.refusals import refuse_answer
 from ithaca.files.timeloop_files import load_timeloop
 from ithaca.formulations.data_models import built
 from ithaca.plugins.hierarchies.formulations.architecture import (
@@ -99,11 +100,10 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
             )
         file = candidates[0]
     document = load_timeloop(file)
-    if isinstance(document, dict) and str(document.get("schema")).startswith("ithaca/"):
-        raise refuse(
-            file,
-            "is an answer; allowed: an architecture (verify, explain, report, export take answers)",
-        )
+    refuse_answer(document, file, "an architecture")
+    if isinstance(document, dict) and "architecture" not in document:
+        start = "such as ithaca list architectures simple prints"
+        raise refuse(file, f"architecture is missing; allowed: a file of Timeloop's, {start}")
     if variables := field_beside(file, document, "variables", VARIABLE_FILES):
         document = document | {"variables": variables}
     return file, document

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from ithaca.files.errors import InputError
-from ithaca.files.messages import meant, quoted, refuse
+from ithaca.files.messages import among, meant, quoted, refuse
 from ithaca.files.numbers import number
 from ithaca.files.reading import is_there, packaged_names, packaged_text
 from ithaca.files.timeloop_yaml import MAX_DEPTH, TAGS
@@ -45,6 +45,13 @@ def find_architecture(text: str) -> Architecture:
             f"{meant(text, architecture_names())}"
         )
     return read_architecture(text)
+
+
+def architecture_text(name: str) -> str:
+    """The file of an architecture that comes with Ithaca. Raises `InputError` if there is none."""
+    if name not in architecture_names():
+        raise InputError(f"unknown architecture {quoted(name)}{among(name, architecture_names())}")
+    return packaged_text(_DATA, name)
 
 
 @cache

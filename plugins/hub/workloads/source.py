@@ -107,6 +107,9 @@ _NO_PARTS = ("text_config", "quantization_config", "compression_config")
 #: Fields that say of what kind a configuration is.
 _MARKS = ("model_type", "_class_name")
 
+#: Fields that configurations of models have and nothing else has: one of a kind that is not said.
+_USUAL = ("architectures", "hidden_size", "num_hidden_layers", "transformers_version")
+
 
 class Source:
     """Networks of published models."""
@@ -120,7 +123,7 @@ class Source:
         """Whether a document is the configuration of a model."""
         if not isinstance(document, dict) or "layers" in document:
             return False
-        return any(mark in document for mark in _MARKS)
+        return any(mark in document for mark in (*_MARKS, *_USUAL))
 
     def network(
         self,
@@ -158,7 +161,8 @@ class Source:
         document, where = _text(document, where)
         kind = next((document[mark] for mark in _MARKS if mark in document), None)
         if not isinstance(kind, str) or kind not in ARCHITECTURES:
-            raise refuse(where, f"model_type is {quoted(kind)}{among(kind, ARCHITECTURES)}")
+            what = "missing" if kind is None else quoted(kind)
+            raise refuse(where, f"model_type is {what}{among(kind, ARCHITECTURES)}")
         architecture = ARCHITECTURES[kind]
         known = {key: value for key, value in document.items() if key not in ("name", "source")}
         with errors_at(where):

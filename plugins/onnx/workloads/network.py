@@ -23,6 +23,7 @@ from ithaca.workloads.networks.network import (
     OmissionKind,
     merge,
 )
+from ithaca.workloads.networks.operators import WindowError
 
 #: Operators of which inputs after the factors are biases: how many come before.
 BIASED = {"Conv": 2, "ConvTranspose": 2, "Gemm": 2}
@@ -55,6 +56,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
             work = multiplications(node, model.extents)
         omitted.setdefault((operator, kind, reason), []).append((name, work))
 
+    narrow = False  # whether a window was larger than its input
     for index, node in enumerate(model.nodes):
         name = escaped(node.name or next(filter(None, node.output), f"{node.op_type}_{index}"))
         operator = escaped(".".join(filter(None, key(node))))
@@ -73,6 +75,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
         except InputError as error:
             reason = escaped(str(error).removeprefix(f"layer {name}: "))
             leave_out(operator, OmissionKind.UNSUPPORTED, reason)
+            narrow = narrow or isinstance(error, WindowError)
             continue
         follows = bool(runs) and writers.get(model.only_reads(node)) == runs[-1].source
         for layer in made:
@@ -86,7 +89,7 @@ def import_onnx(path: Path, sizes: Mapping[str, int] | None = None) -> Network:
     layers = merge(Layer(run.source, run.nest, run.count, (run.source,)) for run in runs)
     if not layers:
         why = _summary(omissions)
-        if "fit into" in why and model.parameters and not sizes:  # what is taken for a batch
+        if narrow and model.parameters and not sizes:  # what is taken for a batch
             name = escaped(model.parameters[0][0])
             size = quote(f"{name}=8")
             why += f", with {name} 1 unless it has a size: -s {size}"

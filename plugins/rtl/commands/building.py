@@ -379,7 +379,7 @@ def _simulated(
     _note("compiling the simulation")
     cycles = [int(layer.simulated or layer.cycle or 0) for layer in layers]
     work = sum(each * layer.macs for each, layer in zip(cycles, layers, strict=True))
-    with compiled(folder, traced=vcd is not None, work=work) as bench:
+    with compiled(folder, traced=vcd is not None, work=work, note=_note) as bench:
         every = f"{sum(cycles):,} cycles of {layers[0].macs:,} MAC units"
         _note(f"simulating {every} by {bench.simulator}")
         runs = [bench.run_layers(vcd=vcd, memory=memory)]

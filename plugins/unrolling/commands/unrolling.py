@@ -159,7 +159,7 @@ class Unrolling(Answer):
             ]
             for name, unrolled, figures in columns:
                 row += [
-                    (name, _words(unrolled[place], self.tool)),
+                    (name, words(unrolled[place], self.tool)),
                     (f"{name}: cycles", number(figures[place][INTERVAL])),
                 ]
             rows.append(row)
@@ -205,6 +205,15 @@ class Unrolling(Answer):
         columns = list(dict.fromkeys(name for row in rows for name in row))
         return csv_text(columns, ([row[name] for name in columns] for row in rows))
 
+    @property
+    def chart(self) -> Any:
+        """The picture that `plot` draws: the cycles of each layer."""
+        return self.made("chart")
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Draw the pipeline, and to a .png, .svg, .pdf or .html file if one is named."""
+        return self.drawn(self.chart, path)
+
     def to_xarray(self) -> xr.Dataset:
         """The choices and costs of the best folding, layer by layer; numbers are doubles."""
         import xarray as xr
@@ -224,7 +233,8 @@ def _choice(unrolled: Unrolled, tool: str) -> dict[str, int]:
     return {"pe": unrolled.pe, "simd": unrolled.simd}
 
 
-def _words(unrolled: Unrolled, tool: str) -> str:
+def words(unrolled: Unrolled, tool: str) -> str:
+    """The unrolling of a layer as a tool says it."""
     names = {"pe": "PE", "simd": "SIMD", "reuse": "reuse"}
     return ", ".join(f"{names[name]} {n:,}" for name, n in _choice(unrolled, tool).items())
 

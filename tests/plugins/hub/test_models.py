@@ -253,6 +253,7 @@ def test_networks_without_phases_refuse_them():
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
+        ({"model_type": None}, "model_type is missing; allowed: .*llama"),
         ({"model_type": "lama"}, "model_type is 'lama'; allowed: .*did you mean llama"),
         ({"hidden_size": None}, "hidden_size"),
         ({"hidden_size": "64"}, "hidden_size"),

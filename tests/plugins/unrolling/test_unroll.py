@@ -411,3 +411,14 @@ def test_a_configuration_is_no_network(tmp_path, document, kind):
     with pytest.raises(InputError) as error:
         find_network(str(path))
     assert str(error.value).startswith(f"{path}: is {kind}, which says how layers are built")
+
+
+@pytest.mark.ci
+def test_a_plot_has_the_cycles_of_each_layer_and_the_interval():
+    answer = ithaca.unroll("vgg16", layers=["fc7", "fc8"], limit={"multipliers": 20})
+    cycles = [each["interval"] for each in answer.document["layers"]]
+    chart = answer.plot().chart
+    assert [bar.value for bar in chart.bars] == cycles
+    assert chart.line[0] == max(cycles) == answer.solution.value
+    with pytest.raises(InputError, match="no folding was found"):
+        ithaca.unroll("vgg16", layers=["fc8"], limit={"multipliers": 0.5}).plot()

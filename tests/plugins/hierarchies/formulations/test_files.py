@@ -6,7 +6,9 @@ import pytest
 
 from ithaca.files.errors import InputError
 from ithaca.plugins.hierarchies.formulations.architecture_files import read_architecture
+from ithaca.plugins.hierarchies.formulations.library import find_architecture
 from ithaca.workloads.problem_files import read_problem
+from tests.command_line import ithaca, succeed
 from tests.plugins.hierarchies.formulations.cases import golden
 
 NODES = """
@@ -183,7 +185,7 @@ def test_a_problem_is_a_nest(tmp_path):
         (NODES, "depth: 16", "depth: 2 * rows", "RF.depth: '2 * rows' uses the unknown name"),
         (NODES, "shared_bandwidth: 1.5", "shared_bandwidth: 0", "RF.shared_bandwidth is 0; allowed: a positive number"),
         (NODES, "version: 0.4", "version: 0.9", "architecture: version is 0.9; allowed: 0.4"),
-        (NODES, "architecture:", "mapping:", "architecture is missing; allowed: architecture, variables, ERT"),
+        (NODES, "architecture:", "mapping:", "architecture is missing; allowed: a file of Timeloop's, such as ithaca list architectures simple prints"),
         (SUBTREE, "meshX: 4, sizeKB", "meshX: 5, sizeKB", "RF has 16 instances on a mesh of 5·3"),
         (SUBTREE, "- name: RF", "- nome: RF", "architecture.subtree[0].subtree[0].local[0].nome is unknown; allowed: name, class, subclass, attributes, required_actions, enabled, area_scale, energy_scale; did you mean name?"),
         (SUBTREE, "PE[0..15]", "PE[15..0]", "subtree[0].name is 'PE[15..0]'; allowed: letters"),
@@ -200,6 +202,14 @@ def test_architectures_are_refused_by_path(tmp_path, text, old, new, message):
     assert message in str(refused.value)
     assert str(refused.value).startswith(str(tmp_path))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.ci
+def test_a_listed_architecture_is_a_file_to_begin_with(tmp_path):
+    printed = succeed("list", "architectures", "simple").stdout
+    own, known = read_architecture(saved(tmp_path, printed)), find_architecture("simple")
+    assert (own.levels, own.compute) == (known.levels, known.compute)
+    assert "did you mean simple?" in ithaca("list", "architectures", "simpel").stderr
 
 
 @pytest.mark.parametrize(

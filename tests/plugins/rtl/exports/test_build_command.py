@@ -46,7 +46,7 @@ def answer(monkeypatch, run):
     """Let every simulation end so."""
 
     @contextmanager
-    def compiled(folder, *, traced, work):
+    def compiled(folder, *, traced, work, note):
         yield Bench("Verilator", (), folder)
 
     monkeypatch.setattr(building, "compiled", compiled)

@@ -1,0 +1,33 @@
+"""Charts of pipelines: how long each layer takes, and which one all wait for."""
+
+from __future__ import annotations
+
+from ithaca.exports.charts.chart import Bar, BarChart
+from ithaca.files.errors import InputError
+from ithaca.files.numbers import number
+from ithaca.plugins.unrolling.commands.unrolling import Unrolling, words
+from ithaca.plugins.unrolling.formulations.layers import INTERVAL
+
+
+def pipeline_chart(answer: Unrolling) -> BarChart:
+    """The cycles of each layer as bars; a mark for those of the file's folding, and a line for the
+    interval. Raises `InputError` if no folding was found."""
+    if answer.best is None:
+        raise InputError("--plot: no folding was found; allowed: limits that some folding keeps")
+    pipeline, file = answer.pipeline, answer.folding and answer.folding.unrolled
+    best = pipeline.figures(pipeline.configuration(answer.best))
+    stated = pipeline.figures(pipeline.configuration(file)) if file else [{}] * len(best)
+    bars = []
+    for layer, unrolled, own, other in zip(pipeline.layers, answer.best, best, stated, strict=True):
+        mark, note = other.get(INTERVAL), f"{words(unrolled, answer.tool)}: {number(own[INTERVAL])}"
+        note += "" if mark is None else f", in the file {number(mark)}"
+        at = None if mark is None else float(mark)
+        bars.append(Bar(layer.name, float(own[INTERVAL]), note, mark=at))
+    interval = max(own[INTERVAL] for own in best)
+    marks = "; marks: the file's folding" if file else ""
+    return BarChart(
+        f"{answer.headline}; the cycles of each layer, as {answer.tool} builds them{marks}",
+        "cycles from image to image",
+        tuple(bars),
+        line=(float(interval), f"interval {number(interval)}"),
+    )
