@@ -15,8 +15,9 @@ from ithaca.solver.exact.search import NEAR, Search, SearchState, nearly_proven
 from ithaca.solver.level_set import LevelSets
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import bound_model
-from ithaca.solver.tables.table import CandidateTable, without_dominated
+from ithaca.solver.tables.table import CandidateTable, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
+from ithaca.solver.wide_rows import rows_of
 
 #: Boxes that are searched at most for a good configuration: of rows that a guess leaves, and of
 #: those that waste nothing.
@@ -24,7 +25,8 @@ FEW_BOXES, MOST_BOXES = 1 << 18, 1 << 21
 
 #: How many times what bounds every value an optimum is guessed to be at most: where it is, rows of
 #: worse configurations are not even looked at. Rows, of all axes, beyond which none is guessed.
-GUESSES = (Fraction(129, 128), Fraction(17, 16), NEAR, *(Fraction(1 << n) for n in range(1, 7)))
+GOOD = Fraction(17, 16)
+GUESSES = (Fraction(129, 128), GOOD, NEAR, *(Fraction(1 << n) for n in range(1, 7)))
 MOST_GUESSED = 1 << 17
 
 
@@ -76,9 +78,11 @@ def wide_tables(
                 offer(search.state.incumbent)
         return search.state.complete
 
-    floor = problem.floor
-    for top in [guess * floor for guess in GUESSES] if floor and floor > 0 else ():
-        if top <= (state.lower_bound or 0):
+    floor = problem.floor or Fraction(0)
+    for top in [guess * floor for guess in GUESSES] if floor > 0 else ():
+        # a good configuration, as of a narrower space, leaves hardly more rows than a guess below
+        good = state.value is not None and top < state.value <= GOOD * floor
+        if good or top <= (state.lower_bound or 0):
             continue
         rows = levels.tables(least(state.value, top) or top)
         none = rows is None
@@ -92,7 +96,7 @@ def wide_tables(
             state.lower_bound = top
         if rows and sum(table.count for table in rows) > MOST_GUESSED:
             break
-    if not nearly_proven(state) and levels.proves_lean:
+    if not nearly_proven(state) and levels.rising is levels.bounds:
         return None
 
     def look_up() -> None:
@@ -102,9 +106,20 @@ def wide_tables(
 
     with suppress(_NearError):
         look_up()
-        improve(replace(levels, checkpoint=look_up).few_rows(), MOST_BOXES)
+        improve(_few_rows(replace(levels, checkpoint=look_up)), MOST_BOXES)
     tables = None if state.value is None else levels.tables(state.value)
     return tables and [without_dominated(table) for table in tables]
+
+
+def _few_rows(levels: LevelSets) -> list[CandidateTable]:
+    """Tables of rows that waste nothing, among which there are good configurations."""
+    columns, few = levels.bounds.lowered.columns, levels.rising.lean(levels.axes)
+    return [
+        build_table(
+            axis, columns.get(axis.name, ()), levels.checkpoint, chunks=rows_of(axis, own)()
+        )
+        for axis, own in zip(levels.axes, few, strict=True)
+    ]
 
 
 def least(*values: Fraction | None) -> Fraction | None:
