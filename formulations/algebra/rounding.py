@@ -177,8 +177,16 @@ def magnitude(
 
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
     larger than the final one; their sum of absolute values bounds them. Symbols are positive, but
-    for the signed ones. With ``capped`` parts of minima (`cap`) do not count, which are no larger
-    than that.
+    for the signed ones.
+
+    Parameters
+    ----------
+    node : Expression
+        The expression.
+    signed : Collection of str, optional
+        Symbols that may be negative.
+    capped : bool, optional
+        Whether minima that a number caps (`cap`) count as that alone, without their parts.
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
