@@ -154,7 +154,7 @@ def tables_of(
 def _left(
     bounds: Bounds, tables: list[CandidateTable], value: Fraction
 ) -> list[CandidateTable] | None:
-    """Tables of the rows that a value leaves, by passes as long as they pay; None: an axis has none."""
+    """Rows of tables that a value leaves, by passes that pay; None where an axis has none."""
     rows, before = sum(table.count for table in tables), inf
     while rows < (1 - WORTHWHILE) * before:
         for axis in range(len(tables)):
