@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import codecs
+import gc
 import io
 import os
 import sys
@@ -174,6 +175,8 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr), 141 standard output closed (none)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
+        # expressions are many and live long: to look for cycles at every 700 of them takes 6 %
+        gc.set_threshold(10_000)
         # Ithaca's models have none, and looking for them takes longer than a list
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
         _keep_standard_error()

@@ -8,10 +8,10 @@ of the problem do not prove that these rows stand for the others, bounds below t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -19,16 +19,15 @@ from numpy.typing import NDArray
 
 from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Mask
-from ithaca.formulations.algebra.monotonicity import rising
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.problem import Problem, SymbolicProblem
-from ithaca.formulations.space import Axis, Rows, Sieve
+from ithaca.formulations.problem import Problem
+from ithaca.formulations.remembered import latest
+from ithaca.formulations.space import Axis
 from ithaca.solver.best_first import TreeSearch
 from ithaca.solver.ranking import Ranking
 from ithaca.solver.row_bounds import Bounds, RowSource
 from ithaca.solver.tables.affordable import affordable_axes, needed_axes
-from ithaca.solver.tables.frame import lower_problem, saturated
-from ithaca.solver.tables.lean import Lean, lessened
+from ithaca.solver.tables.frame import lower_problem
 from ithaca.solver.tables.model import Nodes
 from ithaca.solver.tables.sources import row_sources, tree_sources
 from ithaca.solver.tables.table import CandidateTable
@@ -39,6 +38,9 @@ WORTHWHILE = 0.1
 
 #: Iterations of the largest tile from which on an axis is wide.
 WIDE = 1 << 12
+
+#: Values of the last tables that a problem keeps, for ties and lower values.
+MOST_KEPT = 1 << 21
 
 #: Configurations that are looked at one by one at most, and boxes in which they are searched for.
 MOST_CONFIGURATIONS, MOST_BOXES = 1500, 1 << 17
@@ -70,45 +72,35 @@ class LevelSets:
 
     def tables(self, value: Fraction) -> list[CandidateTable] | None:
         """The rows that configurations of at most a value may have; None where there is none."""
+        kept: dict[Fraction, list[CandidateTable]] = latest(self.problem, "level tables", dict)
+        for top in kept:
+            if value <= top:
+                return _left(self.bounds, [*kept[top]], value)
+        tables = self._tables(value)
+        kept.clear()
+        if tables and sum(table.values.size for table in tables) < MOST_KEPT:
+            kept[value] = tables
+        return tables
+
+    def _tables(self, value: Fraction) -> list[CandidateTable] | None:
         axes = needed_axes(self.problem, self.axes, value)
-        sources: Sequence[RowSource] = [axis.rows for axis in axes]
+        sources: Sequence[RowSource] | None = [axis.rows for axis in axes]
         if self.wide:
-            lean = self._rising.lean(axes)
-            few = _tables(self._rising, axes, [*map(_rows_of, axes, lean)], value)
-            if few is None:
-                return None
-            sources = [
-                partial(_once if own is None else own.like, dict(table.rows))
-                for own, table in zip(lean, few, strict=True)
-            ]
-        return _tables(self.bounds, axes, sources, value)
+            from ithaca.solver.wide_rows import sources_of_wide
+
+            sources = sources_of_wide(self.rising, axes, value)
+        return None if sources is None else tables_of(self.bounds, axes, sources, value)
 
     @cached_property
-    def proves_lean(self) -> bool:
-        """Whether the problem's own bounds prove of all wide axes which rows stand for others."""
+    def rising(self) -> Bounds:
+        """Bounds that never fall as tiles of wide axes grow: the problem's own, if these prove of
+        all wide axes which rows stand for others."""
         own = zip(self.axes, self.bounds.lean(self.axes), strict=True)
-        return not any(_is_wide(axis) and few is None for axis, few in own)
-
-    @cached_property
-    def _rising(self) -> Bounds:
-        """Bounds that never fall as tiles of wide axes grow, as the problem's own may."""
-        if self.proves_lean:
+        if not any(_is_wide(axis) and few is None for axis, few in own):
             return self.bounds
-        problem, symbolic = self.problem, self.problem.symbolic()
-        ranges, names = problem.intervals, frozenset[str]().union(*map(lessened, self.axes))
-        low = partial(rising, names=names, ranges=ranges)
-        constraints = tuple(
-            (e if saturated(e, bound, ranges) is not e else low(e), bound)
-            for e, bound in symbolic.constraints
-        )
-        instead = SymbolicProblem(low(symbolic.objective), constraints, ())
-        lowered = lower_problem(problem, poll, instead)
-        return Bounds(lowered, self.checkpoint)
+        from ithaca.solver.wide_rows import rising_bounds
 
-    @cached_property
-    def lean(self) -> list[Lean | None]:
-        """Ways to leave out rows of each axis that waste something."""
-        return self._rising.lean(self.axes)
+        return rising_bounds(self.problem, self.axes, self.checkpoint)
 
     def first(
         self, ranking: Ranking, tables: Sequence[CandidateTable]
@@ -126,7 +118,7 @@ class LevelSets:
         return ranking.first(tables, leaves), search.boxes
 
 
-def _tables(
+def tables_of(
     bounds: Bounds, axes: Sequence[Axis], sources: Sequence[RowSource], value: Fraction
 ) -> list[CandidateTable] | None:
     """The rows of each axis that a value leaves, of those that sources make; None where an axis
@@ -156,6 +148,13 @@ def _tables(
         tables = [table for table in whole if table is not None]
     if tables is None:
         return None
+    return _left(bounds, tables, value)
+
+
+def _left(
+    bounds: Bounds, tables: list[CandidateTable], value: Fraction
+) -> list[CandidateTable] | None:
+    """Rows of tables that a value leaves, by passes that pay; None where an axis has none."""
     rows, before = sum(table.count for table in tables), inf
     while rows < (1 - WORTHWHILE) * before:
         for axis in range(len(tables)):
@@ -207,11 +206,3 @@ class _LevelSearch(TreeSearch):
 
 def _is_wide(axis: Axis) -> bool:
     return axis.cut is not None and axis.ranges[axis.cut.size][1] > WIDE
-
-
-def _rows_of(axis: Axis, few: Lean | None) -> RowSource:
-    return axis.rows if few is None else few.rows
-
-
-def _once(rows: Rows, left: Sieve | None = None) -> Iterator[Rows]:
-    yield rows

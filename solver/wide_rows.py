@@ -7,7 +7,7 @@ the bound of these with the whole of the other axes is above the value, none of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -16,14 +16,20 @@ from typing import Any
 
 import numpy as np
 
+from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import Evaluation, Expression
 from ithaca.formulations.algebra.interval import Interval, as_interval
 from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
+from ithaca.formulations.algebra.monotonicity import rising
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
-from ithaca.formulations.space import Axis, Quantity, QuantityKind, Rows
+from ithaca.formulations.problem import Problem, SymbolicProblem
+from ithaca.formulations.space import Axis, Quantity, QuantityKind, Rows, Sieve
+from ithaca.solver.level_set import tables_of
 from ithaca.solver.row_bounds import Bounds, RowSource
 from ithaca.solver.tables.column import Columns
+from ithaca.solver.tables.frame import lower_problem, saturated
+from ithaca.solver.tables.lean import Lean, lessened
 from ithaca.solver.tables.sources import piece_sources
 from ithaca.solver.tables.table import CandidateTable, Ends, Part, ends_of, joined, picked, pieces
 
@@ -33,8 +39,8 @@ MOST_KEPT = 1 << 22
 #: Families bounded at once: their intervals stay in the cache.
 PIECE = 1 << 13
 
-#: Values of the first quantity that are bounded together before each is.
-BLOCK = 32
+#: Rows that are bounded together before each is, and how many they are on average where that pays.
+BLOCK, FEW = 32, 8
 
 #: Intervals of doubles, one for each entry of arrays.
 SPANS = NumberSystem(
@@ -110,6 +116,63 @@ def with_wide(
     return [part(number) if table is None else table for number, table in enumerate(whole)]
 
 
+def sources_of_wide(
+    bounds: Bounds, axes: Sequence[Axis], value: Fraction
+) -> list[RowSource] | None:
+    """The sources of rows of axes, of wide ones those that some that waste nothing stand for; None
+    where an axis has none that a value leaves.
+
+    Parameters
+    ----------
+    bounds : Bounds
+        Bounds that never fall as tiles of wide axes grow.
+    axes : sequence of Axis
+        The axes.
+    value : Fraction
+        The largest value of the objective.
+    """
+    lean = bounds.lean(axes)
+    few = tables_of(bounds, axes, [*map(rows_of, axes, lean)], value)
+    if few is None:
+        return None
+    return [
+        partial(_once if own is None else own.like, dict(table.rows))
+        for own, table in zip(lean, few, strict=True)
+    ]
+
+
+def rows_of(axis: Axis, few: Lean | None) -> RowSource:
+    """The source of the rows of an axis, or of few that stand for all."""
+    return axis.rows if few is None else few.rows
+
+
+def _once(rows: Rows, left: Sieve | None = None) -> Iterator[Rows]:
+    yield rows
+
+
+def rising_bounds(problem: Problem, axes: Sequence[Axis], checkpoint: Callable[[], None]) -> Bounds:
+    """Bounds below those of a problem that never fall as tiles of wide axes grow.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    axes : sequence of Axis
+        Its axes.
+    checkpoint : callable
+        Called now and then; what it raises ends the work.
+    """
+    symbolic, ranges = problem.symbolic(), problem.intervals
+    names = frozenset[str]().union(*map(lessened, axes))
+    low = partial(rising, names=names, ranges=ranges)
+    constraints = tuple(
+        (e if saturated(e, bound, ranges) is not e else low(e), bound)
+        for e, bound in symbolic.constraints
+    )
+    instead = SymbolicProblem(low(symbolic.objective), constraints, ())
+    return Bounds(lower_problem(problem, poll, instead), checkpoint)
+
+
 @dataclass(frozen=True)
 class Families:
     """Families of rows of an axis, of which some are in no configuration of at most a value."""
@@ -141,11 +204,12 @@ class Families:
         """
         axis, count = self.axes[self.number], next(iter(rows.values())).size
         later = axis.quantities[len(rows) :]
-        # what follows from a row does not multiply it, and may rule it out
-        if not count or later[0].name in axis.definitions or any(self.columns.rounds):
+        if not count or any(self.columns.rounds):
             return rows
-        if len(rows) == 1:
-            rows = self._blocks(rows)
+        rows = self._blocks(rows)
+        # what follows from a row does not multiply it, and may rule it out
+        if later[0].name in axis.definitions:
+            return rows
         left = [
             self._open(later, part, {n: as_interval(v.astype(np.float64)) for n, v in part.items()})
             for part in pieces(rows, PIECE)
@@ -153,13 +217,28 @@ class Families:
         return _only(rows, np.concatenate(left))
 
     def _blocks(self, rows: Rows) -> Rows:
-        """The rows of one quantity without blocks of neighbours of which no extension is left."""
-        ((name, values),) = rows.items()
-        starts = np.arange(0, values.size, BLOCK)
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        span = Interval(low.astype(np.float64), high.astype(np.float64))
-        later = self.axes[self.number].quantities[1:]
-        return _only(rows, np.repeat(self._open(later, {}, {name: span}), BLOCK)[: values.size])
+        """Rows without blocks of neighbours, which differ in the last quantity alone, of which no
+        extension is left; all of them where neighbours are few."""
+        *others, last = rows.values()
+        new = np.zeros(last.size, bool)
+        new[:1] = True
+        for column in others:
+            new[1:] |= column[1:] != column[:-1]
+        place = np.arange(last.size)
+        starts = np.flatnonzero((place - np.maximum.accumulate(place * new)) % BLOCK == 0)
+        if last.size < FEW * starts.size:
+            return rows
+        spans = {
+            name: Interval(
+                *(
+                    end.reduceat(values, starts).astype(np.float64)
+                    for end in (np.minimum, np.maximum)
+                )
+            )
+            for name, values in rows.items()
+        }
+        open_ = self._open(self.axes[self.number].quantities[len(rows) :], {}, spans)
+        return _only(rows, np.repeat(open_, np.diff(starts, append=last.size)))
 
     def _open(self, later: Sequence[Quantity], rows: Rows, spans: dict[str, Interval]) -> Mask:
         """A mask of what may have an extension that is left.

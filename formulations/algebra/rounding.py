@@ -18,6 +18,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.expression import (
+    ZERO,
     CeilingDivision,
     Constant,
     Expression,
@@ -34,6 +35,7 @@ from ithaca.formulations.algebra.expression import (
     power,
     walk,
 )
+from ithaca.formulations.algebra.sums import gains_and_losses
 
 Logarithms = TypeVar("Logarithms", float, Floats)
 
@@ -168,21 +170,48 @@ def _is_negative(node: Expression, signed: Collection[str]) -> bool:
     )
 
 
-def magnitude(node: Expression, signed: Collection[str] = ()) -> Expression:
+def magnitude(
+    node: Expression, signed: Collection[str] = (), *, capped: bool = False
+) -> Expression:
     """An expression no smaller than any intermediate result of evaluating ``node``.
 
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
     larger than the final one; their sum of absolute values bounds them. Symbols are positive, but
     for the signed ones.
+
+    Parameters
+    ----------
+    node : Expression
+        The expression.
+    signed : Collection of str, optional
+        Symbols that may be negative.
+    capped : bool, optional
+        Whether minima that a number caps (`cap`) count as that alone, without their parts.
     """
     known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
     def of(part: Expression) -> Expression:
         if part not in known:
-            known[part] = _magnitude(part, signed, of)
+            top = cap(part, signed) if capped else None
+            known[part] = _magnitude(part, signed, of) if top is None else top
         return known[part]
 
     return of(node)
+
+
+def cap(node: Expression, signed: Collection[str] = ()) -> Expression | None:
+    """An expression no smaller than the magnitude of a minimum that a number caps; None of anything
+    else."""
+    parts = node.children if isinstance(node, Minimum) else ()
+    tops = [part for part in parts if isinstance(part, Constant)]
+    sums = [
+        gains_and_losses(part)
+        for part in parts  # a maximum of 0 and something is not negative, whatever that is
+        if not (isinstance(part, Maximum) and ZERO in part.arguments)
+    ]
+    if not tops or any(subtracts(gains, signed) for gains, _ in sums):
+        return None
+    return maximum(*(magnitude(own, signed) for own in (*tops, *(loss for _, loss in sums))))
 
 
 def _magnitude(

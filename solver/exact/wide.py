@@ -18,6 +18,7 @@ from ithaca.solver.options import SolveOptions
 from ithaca.solver.tables.frame import bound_model
 from ithaca.solver.tables.table import CandidateTable, build_table, without_dominated
 from ithaca.solver.tables.tree import build_tree
+from ithaca.solver.wide_rows import rows_of
 
 #: Boxes that are searched at most for a good configuration: of rows that a guess leaves, and of
 #: those that waste nothing.
@@ -28,7 +29,8 @@ MOST_BYTES = 1 << 31
 
 #: How many times what bounds every value an optimum is guessed to be at most: where it is, rows of
 #: worse configurations are not even looked at. Rows, of all axes, beyond which none is guessed.
-GUESSES = (Fraction(129, 128), Fraction(17, 16), NEAR, *(Fraction(1 << n) for n in range(1, 7)))
+GOOD = Fraction(17, 16)
+GUESSES = (Fraction(129, 128), GOOD, NEAR, *(Fraction(1 << n) for n in range(1, 7)))
 MOST_GUESSED = 1 << 17
 
 
@@ -80,9 +82,11 @@ def wide_tables(
                 offer(search.state.incumbent)
         return search.state.complete
 
-    floor = problem.floor
-    for top in [guess * floor for guess in GUESSES] if floor and floor > 0 else ():
-        if top <= (state.lower_bound or 0):
+    floor = problem.floor or Fraction(0)
+    for top in [guess * floor for guess in GUESSES] if floor > 0 else ():
+        # a good configuration, as of a narrower space, leaves hardly more rows than a guess below
+        good = state.value is not None and top < state.value <= GOOD * floor
+        if good or top <= (state.lower_bound or 0):
             continue
         rows = levels.tables(least(state.value, top) or top)
         none = rows is None
@@ -96,7 +100,7 @@ def wide_tables(
             state.lower_bound = top
         if rows and sum(table.count for table in rows) > MOST_GUESSED:
             break
-    if not nearly_proven(state) and levels.proves_lean:
+    if not nearly_proven(state) and levels.rising is levels.bounds:
         return None
 
     def look_up() -> None:
@@ -134,9 +138,9 @@ def few_rows(levels: LevelSets) -> list[CandidateTable] | None:
             yield rows
 
     with suppress(_ManyError):
-        for axis, lean in zip(levels.axes, levels.lean, strict=True):
+        for axis, lean in zip(levels.axes, levels.rising.lean(levels.axes), strict=True):
             own = columns.get(axis.name, ())
-            chunks = counted(axis.rows() if lean is None else lean.rows(), len(own))
+            chunks = counted(rows_of(axis, lean)(), len(own))
             tables.append(build_table(axis, own, levels.checkpoint, chunks=chunks))
         return tables
     return None

@@ -18,6 +18,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.expression import (
+    ZERO,
     CeilingDivision,
     Constant,
     Expression,
@@ -35,7 +36,14 @@ from ithaca.formulations.algebra.expression import (
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.number_systems import INTERVAL, NUMPY, NumbersByName
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
-from ithaca.formulations.algebra.rounding import DISTINCT, EXACT, ROUNDING, magnitude, subtracts
+from ithaca.formulations.algebra.rounding import (
+    DISTINCT,
+    EXACT,
+    ROUNDING,
+    cap,
+    magnitude,
+    subtracts,
+)
 from ithaca.formulations.space import Axis
 from ithaca.solver.tables.granularity import granularity
 
@@ -115,7 +123,9 @@ class Columns:
             and _count(rows)
             and not _is_exact(expression, doubles, self._powers)
         ):
-            return _nearest(_exactly(expression, rows))
+            exact = _exactly(expression, rows)
+            # the nearest doubles: division of Python's integers rounds correctly
+            return np.asarray(exact.over / exact.under, np.float64)
         return expression.evaluate(doubles, NUMPY)
 
     def _order(self, expression: Expression, rows: Rows, values: Floats) -> Floats | None:
@@ -150,35 +160,29 @@ def _exactly(expression: Expression, rows: Rows) -> Rationals:
     return exact
 
 
-def _nearest(exact: Rationals) -> Floats:
-    """The doubles nearest to exact values (division of Python's integers rounds correctly)."""
-    return np.asarray(exact.over / exact.under, dtype=np.float64)
-
-
 def _is_exact(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
     """Whether evaluating an expression in doubles rounds nothing, not even in between, for arrays
     or intervals of doubles."""
-    largest, parts = _exact_below(expression, tuple(powers.items()))
-    return largest > 0 and all(_reach(part, values) < largest for part in parts)
+    limits = _exact_below(expression, tuple(powers.items()))
+    return all(_reach(part, values) < largest for part, largest in limits)
 
 
 @lru_cache(maxsize=1 << 13)
 def _exact_below(
     expression: Expression, powers: tuple[tuple[str, int], ...]
-) -> tuple[float, tuple[Expression, ...]]:
-    """Below what magnitude of some parts of an expression evaluating it in doubles rounds nothing,
-    0 where it may round in any case; and these parts. It is asked for every piece of a table."""
+) -> tuple[tuple[Expression, float], ...]:
+    """Below what magnitude of each of some parts of an expression evaluating it in doubles rounds
+    nothing, 0 where it may round in any case. It is asked for every piece of a table."""
     known = dict(powers)
     if not _is_integral(expression, known):
-        return 0.0, ()
-    step = granularity(expression, known)
-    # doubles hold whole multiples of powers of two, not of three times 2**53
-    step = Fraction(step.numerator & -step.numerator, step.denominator)
-    parts = [expression]
+        return ((expression, 0.0),)
+    parts = {expression: None}
     for node in walk(expression):
-        if isinstance(node, CeilingDivision):
-            parts += node.children
-    return EXACT * float(step), tuple(parts)
+        if isinstance(node, CeilingDivision) or cap(node) is not None:
+            parts |= {part: None for part in node.children if part != ZERO}
+    steps = [(part, granularity(part, known)) for part in parts]
+    # doubles hold whole multiples of powers of two, not of three times 2**53
+    return tuple((p, EXACT * (s.numerator & -s.numerator) / s.denominator) for p, s in steps)
 
 
 def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:
@@ -228,8 +232,8 @@ def _is_integral(node: Expression, powers: Mapping[str, int]) -> bool:
 
 
 def _reach(expression: Expression, values: NumbersByName) -> float:
-    """No intermediate result of evaluating an expression is larger (in doubles, with room for their
-    rounding)."""
+    """No intermediate result of evaluating an expression is larger, but for parts of minima that
+    numbers cap (in doubles, with room for their rounding)."""
     bound = _magnitude_of(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
     with np.errstate(all="ignore"):
@@ -241,7 +245,7 @@ def _reach(expression: Expression, values: NumbersByName) -> float:
 
 @lru_cache(maxsize=1 << 13)
 def _magnitude_of(expression: Expression) -> Expression:
-    return magnitude(expression)
+    return magnitude(expression, capped=True)
 
 
 def _scaled(node: Expression, factor: Fraction) -> Expression:

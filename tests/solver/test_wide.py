@@ -146,7 +146,7 @@ def test_rows_that_waste_nothing_are_made_up_to_a_limit(monkeypatch):
     monkeypatch.setattr(level_set, "WIDE", 0)
     problem = next(problems(2))
     levels, needed = LevelSets(problem, never), 0
-    for axis, lean in zip(levels.axes, levels.lean, strict=True):
+    for axis, lean in zip(levels.axes, levels.rising.lean(levels.axes), strict=True):
         columns = len(levels.bounds.lowered.columns.get(axis.name, ()))
         for rows in axis.rows() if lean is None else lean.rows():
             needed += 8 * (len(rows) + columns) * next(iter(rows.values())).size

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import ithaca
+from ithaca.formulations.algebra.expression import Symbol, minimum
+from ithaca.formulations.space import Axis, Quantity
 from ithaca.solver import level_set
 from ithaca.solver.certificate import Status
-from ithaca.solver.tables.column import Columns
+from ithaca.solver.tables.column import Column, Columns
 from ithaca.solver.tables.sources import piece_sources
 from ithaca.solver.wide_rows import Families
 
@@ -87,3 +89,16 @@ def test_columns_that_round_leave_rows_of_other_axes_open(monkeypatch):
     wide = ithaca.solve("batched_mm", **question).best
     assert wide.certificate.status is Status.OPTIMAL
     assert wide.configuration == narrow.configuration
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("most", "rounds"), [(6_000, False), (1 << 27, True)])
+def test_columns_with_capped_minima_round_only_where_their_arguments_do(most, rounds):
+    """y²·(1 − min(x·y − 1, 1)) is exact as long as y² and x·y are, whatever their product is."""
+    x, y = Symbol("x"), Symbol("y")
+    axis = Axis("a", (Quantity("x", 1, 130_000), Quantity("y", 1, most)))
+    column = Column(0, y * y * (1 - minimum(x * y - 1, 1)), low=True, high=True)
+    assert Columns([column], axis).rounds == [rounds]
+    ends = np.array([(1, 1), (1, most), (130_000, most)], dtype=np.int64).T
+    values = Columns([column], axis).values({"x": ends[0], "y": ends[1]}, 3)
+    assert values.tolist() == [[1, 0, 0]]
