@@ -88,7 +88,7 @@ class LevelSets:
         if self.wide:
             from ithaca.solver.wide_rows import sources_of_wide
 
-            sources = sources_of_wide(self.rising, axes, value)
+            sources = sources_of_wide(self.rising, axes, value, tables_of)
         return None if sources is None else tables_of(self.bounds, axes, sources, value)
 
     @cached_property

@@ -25,7 +25,6 @@ from ithaca.formulations.algebra.monotonicity import rising
 from ithaca.formulations.algebra.number_systems import INTERVAL, NumberSystem
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.space import Axis, Quantity, QuantityKind, Rows, Sieve
-from ithaca.solver.level_set import tables_of
 from ithaca.solver.row_bounds import Bounds, RowSource
 from ithaca.solver.tables.column import Columns
 from ithaca.solver.tables.frame import lower_problem, saturated
@@ -51,6 +50,11 @@ SPANS = NumberSystem(
     INTERVAL.minimum,
     square=INTERVAL.square,
 )
+
+#: Makes tables of axes from bounds, axes, sources and a value.
+Tables = Callable[
+    [Bounds, Sequence[Axis], Sequence[RowSource], Fraction], list[CandidateTable] | None
+]
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,7 @@ def with_wide(
 
 
 def sources_of_wide(
-    bounds: Bounds, axes: Sequence[Axis], value: Fraction
+    bounds: Bounds, axes: Sequence[Axis], value: Fraction, tables_of: Tables
 ) -> list[RowSource] | None:
     """The sources of rows of axes, of wide ones those that some that waste nothing stand for; None
     where an axis has none that a value leaves.
@@ -130,6 +134,8 @@ def sources_of_wide(
         The axes.
     value : Fraction
         The largest value of the objective.
+    tables_of : callable
+        Makes the tables of rows that sources give and a value leaves.
     """
     lean = bounds.lean(axes)
     few = tables_of(bounds, axes, [*map(rows_of, axes, lean)], value)

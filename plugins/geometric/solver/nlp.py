@@ -12,7 +12,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from ithaca.files.clock import StoppedError, ending
-from ithaca.formulations.algebra.rounding import value_above
+from ithaca.formulations.algebra.logarithms import value_above
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.geometric.solver.model import enumerated_cells

@@ -17,9 +17,7 @@ import numpy as np
 
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.interval import Interval
-from ithaca.formulations.algebra.monotonicity import bounds
-from ithaca.formulations.algebra.posynomial import as_product
-from ithaca.formulations.algebra.rounding import (
+from ithaca.formulations.algebra.logarithms import (
     exceeds,
     exponent_down,
     exponent_up,
@@ -31,6 +29,8 @@ from ithaca.formulations.algebra.rounding import (
     whole_down,
     whole_up,
 )
+from ithaca.formulations.algebra.monotonicity import bounds
+from ithaca.formulations.algebra.posynomial import as_product
 from ithaca.formulations.continuous_rules import rules
 from ithaca.formulations.space import Relation
 from ithaca.plugins.geometric.solver.model import CurveColumn, GeometricModel

@@ -28,12 +28,8 @@ from math import ceil
 
 import numpy as np
 
-from ithaca.formulations.algebra.rounding import (
-    duality_below,
-    exponential_below,
-    on_grid,
-    value_above,
-)
+from ithaca.formulations.algebra.logarithms import exponential_below, value_above
+from ithaca.formulations.algebra.rounding import duality_below, on_grid
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.geometric.solver.ipopt import solve_program
 from ithaca.plugins.geometric.solver.model import GeometricModel, build_geometric_model

@@ -20,7 +20,8 @@ import numpy as np
 
 from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.array_types import Floats, Integers
-from ithaca.formulations.algebra.rounding import below, largest_double, sum_below, whole_up
+from ithaca.formulations.algebra.logarithms import whole_up
+from ithaca.formulations.algebra.rounding import below, largest_double, sum_below
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.question import Minimise
 from ithaca.plugins.codesign.studies.arrays import ahead
