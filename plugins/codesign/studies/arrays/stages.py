@@ -3,8 +3,7 @@ layer on them, and the costs of stages within parts of the block RAM and the ban
 
 A stage on a choice is first what its layers' bounds say. Where a plan of such stages promises
 enough, they are told apart by port widths, then solved within what the plan leaves them, and again
-within less where what they take then does not fit together. What is proven within some room
-bounds all within it; the rooms around it stay open.
+within less where that does not fit together. What is proven within some room bounds all within it.
 """
 
 from __future__ import annotations
