@@ -175,7 +175,7 @@ def main(program: typer.Typer = app, name: str = "ithaca") -> None:
     line on stderr), 141 standard output closed (none)."""
     try:
         signals.install()  # first: what comes before finds only Python's own handlers
-        # expressions are many and live long: to look for cycles at every 700 of them takes 6 %
+        # expressions are many and live long: cycles looked for at every 700 take 0.14 of 2.5 s
         gc.set_threshold(10_000)
         # Ithaca's models have none, and looking for them takes longer than a list
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
