@@ -66,7 +66,19 @@ class FactorRows:
         return (around - 1 if what == "again" else around) * options.lanes_outside(own)
 
     def row(self, loop: int, what: str, own: int = 0, level: int = 0) -> int:
-        """The place of a factor among those of its loop; those of all levels follow one another."""
+        """The place of a factor among those of its loop; those of all levels follow one another.
+
+        Parameters
+        ----------
+        loop : int
+            The loop.
+        what : str
+            What the factor is, as `values` knows it.
+        own : int, optional
+            The level whose instances it is of, where it is of some.
+        level : int, optional
+            The level that it is counted at, where it is counted at one.
+        """
         rows = self.rows[loop]
         key = what, own, level
         if key not in rows:
