@@ -12,7 +12,7 @@ from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 
 #: The negative of one thing, whose parentheses are closed only in the end.
-_NEGATIVE = re.compile(r"\s*-(\((?:[^()]|\([^()]*\))*\)|[\w.]+)\s*").fullmatch
+_NEGATIVE = re.compile(r"\s*-(\((?:[^()]|\([^()]*\))*\)|[A-Za-z_][\w.]*)\s*").fullmatch
 
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:

@@ -69,9 +69,11 @@ def _statements(result: Result, explanation: Explanation) -> Iterator[str]:
         if certificate.status is Status.OPTIMAL
         else "not proven optimal"
     )
-    if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
-        proof += f"; no less than {number(certificate.lower_bound)} is possible{basis}"
     what, value = as_asked(objective, solution.value)
+    if certificate.status is not Status.OPTIMAL and certificate.lower_bound is not None:
+        bound = as_asked(objective, certificate.lower_bound)[1]
+        side = "less" if what == objective else "more"
+        proof += f"; no {side} than {number(bound)} is possible{basis}"
     yield f"Design: {solution.design}; {what} is {number(value)} ({proof}{as_stated(result)})."
     for fact in run_facts(result) if runs else ():
         yield f"{fact.term.capitalize() or 'Beside it'}: {fact.text}."

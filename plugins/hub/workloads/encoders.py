@@ -236,7 +236,13 @@ class TextConfiguration(Configuration):
     @property
     def longest(self) -> int:
         """Positions of the longest text; RoBERTa's table has two rows more."""
-        return self.max_position_embeddings - 2 * (self.model_type == "roberta")
+        more = 2 if self.model_type == "roberta" else 0
+        if self.max_position_embeddings <= more:
+            raise InputError(
+                f"max_position_embeddings is {self.max_position_embeddings}; allowed: at least "
+                f"{more + 1}"
+            )
+        return self.max_position_embeddings - more
 
 
 def text(c: TextConfiguration, phase: Phase) -> Model:

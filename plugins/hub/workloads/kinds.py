@@ -213,6 +213,7 @@ FIXED: Mapping[str, Mapping[str, Any]] = {
         name: {"is_decoder": False, "position_embedding_type": "absolute"}
         for name in ("bert", "roberta")
     },
+    "distilbert": {"type_vocab_size": 0},
     "mamba": {"use_bias": False, "use_conv_bias": True},
     "mamba2": {"use_bias": False, "use_conv_bias": True, "rms_norm": True},
 }
@@ -227,6 +228,7 @@ _OWN: Mapping[str, tuple[str, ...]] = {
     "use_qkv_bias": ("stablelm", "qwen2_moe"),
     "num_local_experts": ("mixtral", "qwen2_moe", "qwen3_moe", "olmoe", "gpt_oss"),
     "shared_expert_intermediate_size": ("qwen2_moe",),
+    "moe_intermediate_size": ("qwen2_moe", "qwen3_moe"),
 }
 
 
@@ -234,7 +236,7 @@ def _fixed(kind: str) -> Iterator[tuple[str, Any]]:
     """The choices that are read in one way alone: those of a kind, and of fields of others."""
     yield from FIXED.get(kind, {}).items()
     if (own := KINDS.get(kind)) is not None:
-        values = (own.qkv_bias, own.feed_bias, own.qkv_bias, None, 0)
+        values = (own.qkv_bias, own.feed_bias, own.qkv_bias, None, 0, None)
         for (field, kinds), value in zip(_OWN.items(), values, strict=True):
             if kind not in kinds:
                 yield field, value
@@ -256,4 +258,6 @@ def renamed(document: Mapping[str, Any]) -> dict[str, Any]:
     part = "partial_rotary_factor"
     nested = {part: rotary[part]} if isinstance(rotary, Mapping) and part in rotary else {}
     stated = {names.get(name, name): value for name, value in document.items() if name not in fixed}
+    if stated.get("num_local_experts", 0) is None and kind in _OWN["num_local_experts"]:
+        raise InputError(f"num_local_experts is null; allowed for {kind}: a positive integer")
     return {**DEFAULTS.get(kind, {}), **nested, **stated}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,8 +101,8 @@ ARCHITECTURES: dict[str, Architecture] = {
 #: Fields of a whole model that hold of its text, too.
 _SHARED = ("tie_word_embeddings",)
 
-#: Fields named as parts of a model are that are none, or that are read.
-_NO_PARTS = ("text_config", "quantization_config", "compression_config")
+#: Fields named as parts of a model are: the text, and what is no part.
+_NO_PARTS = ("text_config", "quantization_config", "compression_config", "generation_config")
 
 #: Fields that say of what kind a configuration is.
 _MARKS = ("model_type", "_class_name")
@@ -156,7 +156,7 @@ class Source:
         InputError
             If the kind of model is unknown, a field is missing, or sizes contradict one another.
         """
-        title, beside = _name(document, where), _beside_text(document)
+        title, beside = _name(document, where), tuple(_beside_text(document))
         taken = f"{where} is taken for the configuration of a model"
         document, where = _text(document, where)
         kind = next((document[mark] for mark in _MARKS if mark in document), None)
@@ -194,25 +194,28 @@ class Source:
 def _text(document: Mapping[str, Any], where: object) -> tuple[Mapping[str, Any], object]:
     """The configuration of what a model does with text, and where it stands: a part of the file
     where the model takes images or sounds, too."""
-    text = document.get("text_config")
+    kind, text = document.get("model_type"), document.get("text_config")
     if isinstance(text, Mapping):
         shared = {name: document[name] for name in _SHARED if name in document}
         document, where = {**shared, **text}, f"{where}, text_config"
-    kind = document.get("model_type")
+        kind = document.get("model_type")
+    elif "text_config" in document and str(kind) not in ARCHITECTURES:
+        raise refuse(where, f"text_config is {quoted(text)}; allowed: a mapping of fields")
     own = TEXTS.get(kind) if isinstance(kind, str) else None
     return (document if own is None else {**document, "model_type": own}), where
 
 
-def _beside_text(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """A line on the parts of a model that are not counted, where its text alone is."""
+def _beside_text(document: Mapping[str, Any]) -> Iterator[str]:
+    """Lines on what is not counted of a model of whose inputs text is one, and on formats."""
     parts = [
         name
         for name, value in document.items()
         if name.endswith("_config") and name not in _NO_PARTS and isinstance(value, Mapping)
     ]
-    if not parts:
-        return ()
-    return (f"its text alone is counted: {', '.join(sorted(parts))} and what joins them are not",)
+    if parts and ("text_config" in document or str(document.get("model_type")) in TEXTS):
+        yield f"its text alone is counted: {', '.join(sorted(parts))} and what joins them are not"
+    if isinstance(document.get("quantization_config"), Mapping):
+        yield "its quantization_config is not read: --dtype and --format state the formats"
 
 
 def _name(document: Mapping[str, Any], where: object) -> str:

@@ -306,9 +306,12 @@ QWEN = MODELS["qwen2.5-0.5b"][1]
     ],
 )
 def test_text_of_a_model_of_images_is_read_and_the_rest_named(fields, parameters, tmp_path):
-    network = find_network(written(tmp_path, fields | {"vision_config": {"hidden_size": 8}}))
+    beside = {"vision_config": {"hidden_size": 8}, "quantization_config": {"quant_method": "awq"}}
+    network = find_network(written(tmp_path, fields | beside))
     assert network.run.weights == parameters
-    assert "its text alone is counted: vision_config and what" in network.remarks[1]
+    _, parts, formats = network.remarks
+    assert "its text alone is counted: vision_config and what" in parts
+    assert "quantization_config is not read: --dtype" in formats
 
 
 def test_one_key_serves_all_heads_of_a_falcon(tmp_path):
@@ -368,8 +371,11 @@ def test_a_shared_expert_takes_all_rows(tmp_path):
         ("gemma3-1b", {"layer_types": []}, "layer_types has 0 entries; allowed: 26"),
         ("gpt2", {"model_type": "t5"}, "model_type is 't5'; allowed: "),
         ("gpt2", {"text_config": {"model_type": "t5"}}, "n, text_config: model_type is 't5'; all"),
+        ("gpt2", {"model_type": "gemma3", "text_config": [1]}, "text_config is .*; allowed: a map"),
+        ("roberta-base", {"max_position_embeddings": 2}, "embeddings is 2; allowed: at least 3"),
+        ("gpt-oss-20b", {"num_local_experts": None}, "num_local_experts is null; allowed for gpt"),
+        ("gpt-oss-20b", {"moe_intermediate_size": 5}, "moe_intermediate_size is 5; allowed for g"),
         ("bert-large", {"is_decoder": True}, "is_decoder is true; allowed for bert: false"),
-        ("bert-large", {"max_position_embeddings": 128, "num_hidden_layers": 0}, "num_hidden_lay"),
     ],
 )
 def test_choices_that_are_not_modelled_are_refused(kind, changes, line, tmp_path):
