@@ -242,6 +242,8 @@ class DualKinds:
         if not kinds.shape[1]:
             return bounds
         words, weights = self._words(variant, kinds)
+        if not len(words):  # nothing that counts is a product
+            return bounds
         flat = words.reshape(-1, words.shape[2])
         patterns, which = np.unique(flat, axis=1, return_inverse=True)
         patterns = patterns.reshape(*words.shape[:2], -1)

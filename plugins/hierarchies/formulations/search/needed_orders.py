@@ -27,8 +27,8 @@ class NeededOrders:
     hierarchy : Hierarchy
         The levels, tensors and orders; tiles of no tensor overlap.
     several : sequence of mapping
-        By loop and level, whether each kind of the loop has more than one trip there; levels that
-        move no tile are left out.
+        By loop and level, whether each kind of the loop has more than one trip there; where kinds
+        do not tell, as of loops that move nothing that counts, the level is left out.
     """
 
     def __init__(self, hierarchy: Hierarchy, several: Sequence[Mapping[int, Mask]]) -> None:
@@ -47,7 +47,7 @@ class NeededOrders:
         needed = np.ones(kinds.shape[1], bool)
         for level, order in enumerate(orders):
             if len(self._hierarchy.orders[level]) > 1:
-                running = [self._running(d, level, kinds) for d in range(len(kinds))]
+                running = [self._running(d, level, kinds, True) for d in range(len(kinds))]
                 # bits of the loops with several trips, then of the tensors that are open
                 bits = [*running, *self._open(level, kinds)]
                 cases = sum(bit.astype(np.int64) << place for place, bit in enumerate(bits))
@@ -66,14 +66,18 @@ class NeededOrders:
             for around in range(level + 1, child or 0):
                 for d, moved in enumerate(tensor.moved):
                     if moved:
-                        open_ &= ~self._running(d, around, kinds)
+                        open_ &= ~self._running(d, around, kinds, False)
             masks.append(open_)
         return masks
 
-    def _running(self, loop: int, level: int, kinds: Integers) -> Mask:
-        """Whether a loop has more than one trip in a level."""
+    def _running(self, loop: int, level: int, kinds: Integers, unknown: bool) -> Mask:
+        """Whether a loop has more than one trip in a level, ``unknown`` where kinds do not tell.
+
+        Orders that suffice where such loops run do so where they rest; that its tile stays makes
+        one more tensor count. Neither leaves out an order that is needed.
+        """
         known = self._several[loop].get(level)
-        return np.zeros(kinds.shape[1], bool) if known is None else known[kinds[loop]]
+        return np.full(kinds.shape[1], unknown) if known is None else known[kinds[loop]]
 
     @remembered
     def _sufficient(self, level: int, case: int) -> frozenset[int]:

@@ -16,6 +16,7 @@ import ithaca.plugins.hierarchies.formulations.search.stage as search
 from ithaca.formulations.problem import Limit
 from ithaca.plugins.cpsat.solver.engine import solve_cpsat
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Compute, Level
+from ithaca.plugins.hierarchies.formulations.constraints import Constraints, FactorRange
 from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
@@ -110,6 +111,54 @@ def test_boxes_prove_what_enumeration_finds(monkeypatch, seed):
     depths = ((2,), (3, 2))[seed % 2]
     padded = {"padded": (1, 3, 5, 7, 9)} if seed % 5 < 2 else {}
     check_with_limit(drawn_problem(seed, depths=depths, **padded), seed)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("objective", "value"), [("L2.energy", 70), ("L0.C.reads", None), ("L1.A.fills", None)]
+)
+def test_boxes_keep_orders_that_a_part_of_the_words_needs(monkeypatch, objective, value):
+    """Loops that move nothing that counts have any number of trips in a box: an order that is
+    better where they rest alone does not do."""
+
+    def level(name, words, keeps, lanes, read, write, update):
+        each = Level(
+            name, words=words, keeps=frozenset(keeps), instances=lanes, mesh_x=lanes, mesh_y=1
+        )
+        costs = {"read_energy": read, "write_energy": write, "update_energy": update}
+        return replace(each, **{name: Fraction(cost) for name, cost in costs.items()})
+
+    nest = nest_of("C[i][j] += A[i][k] * B[k][j]", {"i": 2, "j": 2, "k": 2})
+    levels = (
+        level("L0", None, "ABC", 1, 1, 1, 1),
+        level("L1", 4, "ABC", 3, 1, 1, 1),
+        level("L2", 4, "A", 9, Fraction(17, 2), Fraction(1, 2), 0),
+    )
+    architecture = Architecture("a", levels, Compute("mac", 9, 9, 1, Fraction(1)))
+    orders = (("L0", ("k",)), ("L1", ("k", "i", "j")))
+    rules = Constraints(orders=orders, factors=(FactorRange("L2", "temporal", "i", 1, 2),))
+    design = SpatialDesign(nest, architecture, MappingOptions(divisors_only=True))
+    design = replace(design, constraints=rules)
+    least = enumerated(posed(design, objective))[0]
+    assert value in (None, least)
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    for beams in ((), (1,)):
+        monkeypatch.setattr(search, "BEAMS", beams)
+        assert solve_staged(posed(design, objective)).value == least
+
+
+@pytest.mark.ci
+def test_boxes_bound_words_that_are_no_products(monkeypatch):
+    """No count that the objective reads is a product of factors of the loops."""
+    monkeypatch.setattr(extension, "MANY", -1)
+    monkeypatch.setattr(extension, "WIDE", -1)
+    monkeypatch.setattr(search, "BEAMS", ())
+    monkeypatch.setattr(drawn, "STATEMENTS", ("O[m] += A[m][k][l] * B[l]",))
+    design = drawn_problem(1050, depths=(2,), padded=(2, 3, 5, 7)).design
+    assert design.architecture.levels[1].keeps == {"A", "B"}
+    problem = posed(design, "L0.O.reads")
+    assert solve_staged(problem).value == enumerated(problem)[0]
 
 
 @pytest.mark.parametrize("objective", ["latency", "edp"])
