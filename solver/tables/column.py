@@ -45,7 +45,7 @@ from ithaca.formulations.algebra.rounding import (
     subtracts,
 )
 from ithaca.formulations.space import Axis
-from ithaca.solver.tables.granularity import granularity
+from ithaca.solver.tables.granularity import common_divisor, granularity
 
 Rows = Mapping[str, Integers]
 
@@ -176,13 +176,19 @@ def _exact_below(
     known = dict(powers)
     if not _is_integral(expression, known):
         return ((expression, 0.0),)
-    parts = {expression: None}
+    steps = {expression: granularity(expression, known)}
     for node in walk(expression):
         if isinstance(node, CeilingDivision) or cap(node) is not None:
-            parts |= {part: None for part in node.children if part != ZERO}
-    steps = [(part, granularity(part, known)) for part in parts]
+            parts = [part for part in node.children if part != ZERO]
+            own = [granularity(part, known) for part in parts]
+            # quotients are off a whole number by a step of both parts over the lower one at least
+            step = common_divisor(own) if all(own) else Fraction(0)
+            steps |= {part: common_divisor((step, steps.get(part, step))) for part in parts}
     # doubles hold whole multiples of powers of two, not of three times 2**53
-    return tuple((p, EXACT * (s.numerator & -s.numerator) / s.denominator) for p, s in steps)
+    return tuple(
+        (part, EXACT * (step.numerator & -step.numerator) / step.denominator)
+        for part, step in steps.items()
+    )
 
 
 def _is_in_order(expression: Expression, values: NumbersByName, powers: Mapping[str, int]) -> bool:

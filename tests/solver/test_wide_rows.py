@@ -1,10 +1,12 @@
 """Families of rows: none is left out that has a row which may be of a good configuration."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import ithaca
-from ithaca.formulations.algebra.expression import Symbol, minimum
+from ithaca.formulations.algebra.expression import Symbol, ceiling_division, minimum
 from ithaca.formulations.space import Axis, Quantity
 from ithaca.solver import level_set
 from ithaca.solver.certificate import Status
@@ -102,3 +104,14 @@ def test_columns_with_capped_minima_round_only_where_their_arguments_do(most, ro
     ends = np.array([(1, 1), (1, most), (130_000, most)], dtype=np.int64).T
     values = Columns([column], axis).values({"x": ends[0], "y": ends[1]}, 3)
     assert values.tolist() == [[1, 0, 0]]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("divisor", [5, Fraction(5, 4)])
+def test_quotients_are_rounded_up_exactly_where_doubles_are_full(divisor):
+    """Doubles hold these numerators, and not what is left of their quotients by 5/4."""
+    axis, most = Axis("a", (Quantity("x", 1, 1 << 8),)), 2**52 + 1
+    column = Column(0, ceiling_division(Symbol("x") + most, divisor), low=True, high=False)
+    rows = {"x": np.arange(1, 1 + (1 << 8))}
+    (values,) = Columns([column], axis).values(rows, 1 << 8)
+    assert [*map(int, values)] == [-(-(x + most) // divisor) for x in range(1, 1 + (1 << 8))]
