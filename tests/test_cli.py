@@ -191,3 +191,20 @@ def test_help_imports_nothing_heavy():
     assert done.stdout == "False\n[]\n"
     succeed("--help")
     assert ithaca("--version").stdout.startswith("ithaca ")
+
+
+@pytest.mark.ci
+def test_limits_are_not_blamed_for_an_empty_design_space():
+    few = (
+        "solve",
+        "mm",
+        "-s",
+        "i=8,j=8,k=8",
+        "--dataflow",
+        "i,j",
+        "--limit",
+        "dsp=1e9,bram18k=1e8",
+    )
+    done = ithaca(*few, "--min-lanes", "1000")
+    assert done.returncode == 1
+    assert done.stderr == "infeasible: the design space itself is empty: relax --min-lanes\n"

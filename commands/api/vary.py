@@ -36,6 +36,10 @@ SIZE, LIMIT = "size.", "limit."
 LIMITS = "_limit"
 
 
+#: A range, which is no list of values: perhaps with a step, or with more values.
+_RANGE = re.compile(r"([0-9]{1,15}) *(?:\.\.+|-|:) *([0-9]{1,15})(?: *[:,] *[0-9]+)*")
+
+
 @dataclass(frozen=True)
 class Variation:
     """A variation of a question: one ``--vary``."""
@@ -111,7 +115,7 @@ def _named(text: str) -> tuple[str, Sequence[Any]]:
     name, equals, values = (part.strip() for part in text.partition("="))
     if not equals or not name or not values:
         raise InputError(f"--vary is {quoted(text)}; allowed: NAME=VALUE,… such as dsp=2000,4000")
-    if ends := re.fullmatch(r"(\d+) *(?:\.\.+|-|:) *(\d+).*", values):
+    if ends := _RANGE.fullmatch(values):
         first, last = map(int, ends.groups())
         each = ",".join(map(str, dict.fromkeys((first, (first + last) // 2, last))))
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import PathLike
 from pathlib import Path
 
 from ithaca.exports.charts.chart import Chart
@@ -10,6 +11,7 @@ from ithaca.exports.charts.page import chart_page
 from ithaca.exports.charts.rendering import Plot, pdf, png, script, svg
 from ithaca.files.errors import InputError
 from ithaca.files.extras import check_installed
+from ithaca.files.messages import quoted
 from ithaca.files.writing import check_writable, whole_file
 
 #: What draws a chart, by the endings of files.
@@ -40,6 +42,8 @@ def save_plot(chart: Chart, path: str | Path | None) -> Plot:
     plot = Plot(chart)
     if path is None:
         return plot
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path is {quoted(path)}; allowed: the path of a file to plot to")
     file = Path(path)
     check_plot(file)
     drawn = KINDS[file.suffix.lower()](chart)

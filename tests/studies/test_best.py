@@ -101,3 +101,14 @@ def test_starts_from_elsewhere_are_checked_in_full():
     assert problem.feasible_value(own) == Fraction(164)
     assert mm_problem((32, 24, 16), ("i", "k"), dsp="100").feasible_value(own) is None
     assert best_start(mm_problem((32, 24, 16), ("i", "j")), [own]) is None
+
+
+@pytest.mark.ci
+def test_time_limits_leave_a_true_bound():
+    problems = [mm_problem((200, 180, 160), d) for d in MM_DATAFLOWS]
+    answer = solve_best(problems, SolveOptions(time_limit=0.6))
+    proven = solve_best(problems).value
+    if answer.certificate.lower_bound is not None:
+        assert answer.certificate.lower_bound <= proven
+    if answer.value is not None:
+        assert answer.value >= proven

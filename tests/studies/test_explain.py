@@ -324,3 +324,19 @@ def test_bad_input_is_one_line(results, arguments, piece):
     (results / "notes.json").write_text('{"schema": "ithaca/2"}')
     done = refused("explain", str(results / arguments[0]), *arguments[1:])
     assert piece in done
+
+
+@pytest.mark.ci
+def test_what_to_change_first_is_said_last(results):
+    done = succeed("explain", str(results / "mm.json"))
+    assert done.stdout.splitlines()[-1].startswith("To change first: raise dsp by ")
+
+
+@pytest.mark.ci
+def test_an_unbuildable_design_is_called_so_by_solve_and_explain(tmp_path):
+    design = ("--dataflow", "i,j", "--permutation", "A", "--include-unbuildable")
+    words = (*design, "--edition", "exact", "--divisors-only", "-o", tmp_path / "loop.json")
+    solved = succeed("solve", "mm", "-s", "i=4,j=4,k=4", *words)
+    told = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
+    assert f"({told})" in solved.stdout
+    assert f"\nDesign: {told}.\n" in succeed("explain", tmp_path / "loop.json", "--quick").stdout

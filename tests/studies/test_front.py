@@ -21,7 +21,7 @@ from ithaca.studies import scale
 from ithaca.studies.best import solve_best
 from ithaca.studies.front import pareto_front
 from ithaca.studies.region import admits
-from ithaca.studies.store import Store
+from ithaca.studies.store import Store, Trust
 from ithaca.workloads.library import workload
 from tests.problems import MM_DATAFLOWS, mm_problem
 from tests.studies.brute_front import brute_front
@@ -330,3 +330,38 @@ def test_nothing_is_built_for_a_front_once_time_is_over(monkeypatch):
     with running(0.0):
         front = pareto_front([mm_problem((4, 4, 4))], ("latency", "dsp"))
     assert (front.unfinished, front.points, built) == ("time was up", (), [])
+
+
+@pytest.mark.ci
+def test_a_spoilt_proof_is_made_anew(tmp_path):
+    notes = []
+    space = SpaceOptions(divisors_only=True)
+    problems = [mm_problem((6, 4, 4), ("k",), dsp="60", space=space)]
+    store = Store(tmp_path / "kept", notes.append, trust=Trust(foreign=True))
+    front = pareto_front(problems, ("latency", "dsp"), store=store)
+    paths = sorted(store.folder.iterdir())
+    for path in paths:
+        text = path.read_text()
+        if '"status": "infeasible"' in text:
+            path.write_text(text.replace('"status": "infeasible"', '"status": "optimal"'))
+        else:
+            path.write_text(text.replace('"lower_bound": "', '"lower_bound": "-'))
+    again = pareto_front(problems, ("latency", "dsp"), store=store)
+    assert len(notes) == len(paths) > 0
+    assert timeless(again) == timeless(front)
+
+
+@pytest.mark.ci
+def test_a_front_of_two_points_at_most_is_labelled_partial_and_holds_the_extremes():
+    space = SpaceOptions(divisors_only=True)
+    problems = [mm_problem((6, 4, 4), ("k",), dsp="60", space=space)]
+    whole = pareto_front(problems, ("latency", "dsp"))
+    part = pareto_front(problems, ("latency", "dsp"), max_points=2)
+    assert whole.complete
+    assert not part.complete
+    assert "2 points" in str(part.unfinished)
+    vectors = [p.values for p in whole.points]
+    assert len(vectors) > 2
+    assert [p.values for p in part.points] == [vectors[0], vectors[-1]]
+    check_points(part)
+    assert pareto_front(problems, ("latency", "dsp"), max_points=len(vectors)).complete

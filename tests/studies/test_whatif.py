@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from ithaca.commands.api.vary import named_values
 from ithaca.files.errors import InputError
 from ithaca.files.netcdf import save_netcdf
 from ithaca.formulations.problem import Limit
@@ -335,3 +336,12 @@ def test_a_results_folder_that_cannot_be_made_is_refused(tmp_path):
     for folder in (tmp_path / "file", tmp_path / "no" / "such", Path("a\0b")):
         with pytest.raises(InputError, match="results folder"):
             Store(folder)
+
+
+@pytest.mark.ci
+def test_ranges_of_numbers_are_told_from_values_that_begin_like_them():
+    for text in ("100..400", "100-400:50", "100..400,500"):
+        with pytest.raises(InputError, match=r"is the range .* such as dsp=100,250,400$"):
+            list(named_values([f"dsp={text}"]))
+    for text in ("10-3.yaml,u280", f"{'9' * 5000}..{'9' * 5000}"):
+        assert list(named_values([f"dsp={text}"])) == [("dsp", text.split(","))]

@@ -68,6 +68,8 @@ class PlainSource:
     """Whether a document is of this kind."""
     read: Callable[[Any, object, Mapping[str, int]], Network]
     """The network of a document, of the path or name with which errors start, and sizes."""
+    refuses: bool = False
+    """Whether none is a network: `read` says what it is."""
     package: None = None
     file: None = None
 
@@ -144,7 +146,8 @@ def _source(document: Any) -> NetworkSource | None:
 
 
 def is_network(source: object) -> bool:
-    """Whether a source is a network, not a loop nest: a name, or a file that states layers."""
+    """Whether a source is a network, not a loop nest: a name, or a file that states layers. Raises
+    `InputError` if it is known to be no workload at all."""
     if not isinstance(source, str | PathLike):
         return False
     text, path = str(source), Path(source)
@@ -169,11 +172,14 @@ def is_network(source: object) -> bool:
 
     try:
         most = MAX_BYTES if ending != ".json" else MAX_JSON
-        document, _ = find_document("network", text, _DATA, most)
+        document, where = find_document("network", text, _DATA, most)
     except InputError:  # whoever reads loop nests says what is wrong, or knows more of YAML
         return False
     stated = isinstance(document, dict) and "layers" in document
-    return stated or _source(document) is not None
+    source = _source(document)
+    if isinstance(source, PlainSource) and source.refuses:
+        source.read(document, where, {})
+    return stated or source is not None
 
 
 def find_network(

@@ -167,7 +167,7 @@ def joined(parts: Sequence[tuple[PartText, Network]]) -> Network:
     return Network(
         " + ".join(text.label + f":{text.runs}" * (text.runs > 1) for text, _ in parts),
         tuple(layers),
-        unsupported=_summed(omissions),
+        unsupported=summed(omissions),
         parameters=tuple(each for each in parts[0][1].parameters if each in shared),
         unordered="it is several networks",
         remarks=tuple(dict.fromkeys(remarks)),
@@ -191,7 +191,7 @@ def _short_names(parts: Sequence[tuple[PartText, Network]]) -> list[str]:
     return [f"{place}" for place in range(1, len(parts) + 1)]
 
 
-def _summed(omissions: Sequence[Omission]) -> tuple[Omission, ...]:
+def summed(omissions: Sequence[Omission]) -> tuple[Omission, ...]:
     """Omissions, those of one operator, kind and reason together."""
     together: dict[tuple[str, OmissionKind, str, bool], list[Omission]] = {}
     for each in omissions:

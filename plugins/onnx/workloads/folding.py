@@ -82,7 +82,7 @@ def _computed(model: ModelProto, known: dict[str, Any]) -> dict[str, Any]:
 def _value(node: NodeProto, inputs: Sequence[Any]) -> Any:
     """The value of a node of known inputs; None of forms that shapes are not computed with."""
     import numpy as np
-    from onnx import helper, numpy_helper
+    from onnx import numpy_helper
 
     operator, axes = node.op_type, attribute(node, "axes", [])
     if len(inputs) > 1 and operator in ("Squeeze", "Unsqueeze"):
@@ -96,9 +96,10 @@ def _value(node: NodeProto, inputs: Sequence[Any]) -> Any:
             return {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply}[operator](*inputs)
         case "Div", 2 if all(np.issubdtype(each.dtype, np.integer) for each in inputs):
             return inputs[0] // inputs[1] if (inputs[1] > 0).all() else None
-        case (("Cast" | "Identity"), 1) if np.issubdtype(inputs[0].dtype, np.integer):
-            kind = attribute(node, "to", 0)  # the model may state it of the tensor, too
-            return inputs[0].astype(helper.tensor_dtype_to_np_dtype(kind)) if kind else inputs[0]
+        case "Identity", 1:
+            return inputs[0]
+        case "Cast", 1:
+            return _cast(inputs[0], attribute(node, "to", 0))
         case "Concat", _:
             return np.concatenate(inputs, axis)
         case "Gather", 2:
@@ -112,6 +113,22 @@ def _value(node: NodeProto, inputs: Sequence[Any]) -> Any:
             bounds = [starts, ends] if starts else [e.tolist() for e in inputs[1:3]]
             step = int(inputs[4][0]) if len(inputs) > 4 else 1
             return inputs[0][bounds[0][0] : bounds[1][0] : step]
+    return None
+
+
+def _cast(value: Any, kind: int) -> Any:
+    """Whole numbers as another of ONNX's types has them, texts among these; None of other values
+    and types, and of those that it has not."""
+    import numpy as np
+    from onnx import helper
+
+    with np.errstate(all="ignore"), suppress(KeyError, ValueError):  # no such type; no number
+        to = helper.tensor_dtype_to_np_dtype(kind)
+        plain = value if np.issubdtype(value.dtype, np.integer) else value.astype(np.float64)
+        if np.isfinite(plain).all() and (np.trunc(plain) == plain).all():
+            texts = to == np.dtype("O")
+            cast = (plain.astype(np.int64).astype(str) if texts else value).astype(to)
+            return cast if (cast.astype(np.float64) == plain).all() else None  # too narrow
     return None
 
 

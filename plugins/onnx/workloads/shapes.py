@@ -212,9 +212,13 @@ def _drop_weights(graph: GraphProto) -> None:
 def _name_dimensions(graph: GraphProto) -> dict[str, bool]:
     """Name the inputs' symbolic dimensions; says of each whether it is a batch."""
     symbols: dict[str, bool] = {}
-    inputs = [each for value in graph.input for each in value.type.tensor_type.shape.dim]
-    if [each.dim_param for each in inputs].count(NAMELESS) > 1:  # not all of one size
-        for tensor in (*graph.input, *graph.value_info, *graph.output):
+    tensors = (*graph.input, *graph.value_info, *graph.output)
+    nameless = [
+        [each.dim_param for each in tensor.type.tensor_type.shape.dim].count(NAMELESS)
+        for tensor in tensors
+    ]
+    if sum(nameless[: len(graph.input)]) > 1 or max(nameless, default=0) > 1:  # of several sizes
+        for tensor in tensors:
             for dimension in tensor.type.tensor_type.shape.dim:
                 if dimension.dim_param == NAMELESS:
                     dimension.ClearField("dim_param")

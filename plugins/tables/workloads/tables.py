@@ -344,7 +344,8 @@ def _numbers(
         values = [int(each) for each in match.groups()] if match else [0]
         if match is None or (0 in values and column not in _PADDING):
             letter = f", or its size: -s {cell}=8" if _LETTER.fullmatch(cell) else ""
-            one = "positive integers" if pair else f"a positive integer{letter}"
+            large = " up to 999999999" if re.fullmatch(r"[0-9]{10,}(?:\.0*)?", cell) else letter
+            one = "positive integers" if pair else f"a positive integer{large}"
             raise refuse(where, f"{title} is {quoted(cell)}; allowed: {one}")
         names = [f"{column}_{d}" for d in (0, 1)] if column in _PAIRS else [column]
         for name, value in zip(names, values * len(names), strict=False):

@@ -362,6 +362,47 @@ def test_shapes_that_are_computed_have_the_types_that_models_state(tmp_path):
     assert find_network(str(path)).operations == 8 * 8 * 4 * 3 * 9
 
 
+def cast_and_back(folder, kind):
+    """The network of a convolution of what has its own shape, cast to a type and back, in a version
+    of ONNX that follows no casts."""
+    graph = Graph(x=[1, 3, 10, 10])
+    there = graph.add("Cast", graph.add("Shape", "x"), to=kind)
+    back = graph.add("Cast", graph.add("Identity", there), to=TensorProto.INT64)
+    graph.add("Conv", graph.add("Reshape", "x", back), graph.weight(4, 3, 3, 3))
+    model = graph.model()
+    model.opset_import[0].version = 13
+    path = folder / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    return find_network(str(path))
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", ["FLOAT", "BFLOAT16", "STRING"])
+def test_shapes_that_are_cast_and_back_are_those(tmp_path, kind):
+    network = cast_and_back(tmp_path, TensorProto.DataType.Value(kind))
+    assert network.operations == 8 * 8 * 4 * 3 * 9
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("kind", [TensorProto.BOOL, 99])
+def test_shapes_that_a_type_cannot_have_are_unknown(tmp_path, kind):
+    with pytest.raises(InputError, match="shape of tensor 'Reshape4' is unknown"):
+        cast_and_back(tmp_path, kind)
+
+
+@pytest.mark.ci
+def test_dimensions_of_outputs_without_a_name_are_of_different_sizes(tmp_path):
+    graph = Graph(x=["?", 3, 10, 10])
+    graph.add("Conv", "x", graph.weight(4, 3, 3, 3))
+    model = graph.model()
+    del model.graph.output[:]
+    output = helper.make_tensor_value_info("Conv0", TensorProto.FLOAT, ["?", 4, "?", "?"])
+    model.graph.output.append(output)
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    assert find_network(str(path)).operations == 8 * 8 * 4 * 3 * 9
+
+
 def test_operators_are_classified_once_and_exist():
     assert not onnx_operators.MOVEMENT & onnx_operators.ELEMENTWISE
     known = {schema.name for schema in defs.get_all_schemas_with_history() if schema.domain == ""}

@@ -349,7 +349,6 @@ def test_equations_that_state_no_layer_are_refused(tmp_path, old, new, told):
 
 
 @pytest.mark.ci
-@pytest.mark.ci
 def test_lists_of_layers_of_cosa(tmp_path):
     for name, k in (("a.1", 4), ("b", 8)):
         sizes = {"R": 3, "S": 3, "P": 5, "Q": 6, "C": 2, "K": k, "N": 1, "Hstride": 2}
@@ -357,9 +356,24 @@ def test_lists_of_layers_of_cosa(tmp_path):
         (tmp_path / f"{name}.yaml").write_text(f"problem:\n  shape: cnn-layer\n{fields}")
     read = network(tmp_path, "- a.1\n- b\n- a.1\n", "layers.yaml")
     assert counts(read) == {"a.1": 2 * 5 * 6 * 9 * 2 * 4, "b": 5 * 6 * 9 * 2 * 8}
-    for other in ("c", "../a.1"):
-        with pytest.raises(InputError, match=r"\[1\] is '[./a1c]+', but no such file is beside"):
+    for other in ("c", "../a.1", "c" * 5000):
+        with pytest.raises(InputError, match=r"\[1\] is '[./a1c]+…?', but no such file is beside"):
             network(tmp_path, f"- b\n- {other}\n", "layers.yaml")
+    with pytest.raises(InputError, match="is a list of names; allowed in "):
+        network(tmp_path, "- layers\n", "layers.yaml")
+
+
+@pytest.mark.ci
+def test_lists_of_layers_in_the_current_folder_pass_on_what_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gemm = "operator_type: Gemm, equation: 'O[b][k]+=W[k][c]*I[b][c]', loop_dims: [B, K, C]"
+    pool = "operator_type: MaxPool, equation: 'O[b][k]+=W[]*I[b][k]', loop_dims: [B, K]"
+    text = f"- {{id: 0, {gemm}, loop_sizes: [4, 8, 8]}}\n- {{id: 1, {pool}, loop_sizes: [4, 8]}}\n"
+    (tmp_path / "one.yaml").write_text(text)
+    (tmp_path / "layers.yaml").write_text("[one, one]")
+    read = find_network("layers.yaml")
+    assert (read.name, read.operations) == (tmp_path.name, 2 * 4 * 8 * 8)
+    assert [(each.operator, each.count) for each in read.unsupported] == [("MaxPool", 2)]
 
 
 @pytest.mark.ci
@@ -375,6 +389,17 @@ def test_lists_of_layers_of_cosa(tmp_path):
 def test_what_other_tools_state_beside_layers_is_named(tmp_path, name, text, told):
     with pytest.raises(InputError, match=told):
         network(tmp_path, text, name)
+    if name == "a.yaml":
+        done = ithaca("solve", name, cwd=tmp_path)
+        assert told in done.stderr
+        assert "takes it" not in done.stderr
+
+
+@pytest.mark.ci
+def test_fields_of_own_networks_are_refused_as_such(tmp_path):
+    layer = "{op: kernel, name: a, kernel: mm, sizes: {i: 8, j: 8, k: 8}, cores: 3}"
+    with pytest.raises(InputError, match=r"layers\[0\]: cores is unknown"):
+        network(tmp_path, f"name: x\nlayers:\n- {layer}\n", "mine.yaml")
 
 
 def test_equations_may_stand_where_loop_nests_or_networks_do(tmp_path):

@@ -420,5 +420,7 @@ def test_a_plot_has_the_cycles_of_each_layer_and_the_interval():
     chart = answer.plot().chart
     assert [bar.value for bar in chart.bars] == cycles
     assert chart.line[0] == max(cycles) == answer.solution.value
+    with pytest.raises(InputError, match="path is 3; allowed: the path of a file"):
+        answer.plot(3)
     with pytest.raises(InputError, match="no folding was found"):
         ithaca.unroll("vgg16", layers=["fc8"], limit={"multipliers": 0.5}).plot()

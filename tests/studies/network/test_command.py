@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from ithaca.solver import schedule
 from tests.command_line import ithaca, refused, start, succeed
 from tests.refusals import refusals
 from tests.studies.network.tiny import QUICK, tiny_file
@@ -104,3 +105,29 @@ def test_a_layer_takes_one_line_with_its_stride_or_fits_100_columns(tmp_path):
     assert row[:2] == ["stage5/b…anch/Conv", "3"]
     assert row[2:10] == ["o2048", "r14", "c14", "i1024", "p3", "q3", "s2", "[o,r]"]
     assert lines[heading + 3].startswith("total ")
+
+
+@pytest.mark.ci
+def test_a_failing_problem_is_reported_at_the_end(tmp_path, monkeypatch, capsys):
+    advance = schedule.advance
+
+    def breaks(entry, *rest):
+        problem = entry.course.problem
+        if problem.design.name in ("[i] C", "[j] C"):
+            raise RuntimeError("broken")
+        return advance(entry, *rest)
+
+    monkeypatch.setattr(schedule, "advance", breaks)
+    done = succeed("network", tiny_file(tmp_path), *QUICK, "--layers", "mm", "--json")
+    assert (
+        "ithaca: failed: wide [i] C, wide [j] C, deep [i] C and 1 more: RuntimeError: broken"
+        in done.stderr
+    )
+    document = json.loads(done.stdout)
+    assert [f["place"] for f in document["failures"]] == [
+        "wide [i] C",
+        "wide [j] C",
+        "deep [i] C",
+        "deep [j] C",
+    ]
+    assert document["total"]["certificate"]["status"] == "feasible"

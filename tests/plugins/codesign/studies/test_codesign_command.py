@@ -1,14 +1,17 @@
 """``ithaca codesign`` and what takes its results, as a user meets them."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
 import pytest
 
 import ithaca as library
+from ithaca.commands.display import show
 from ithaca.plugins.codesign.formulations.files import find_space
 from ithaca.plugins.hierarchies.formulations.variation import with_figures
+from ithaca.solver.certificate import Status
 from tests.command_line import ithaca, refused, succeed
 from tests.plugins.codesign.studies.spaces import small_space
 from tests.refusals import refusals
@@ -234,3 +237,18 @@ def test_what_is_unknown_is_not_called_infeasible(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(document))
     said = ithaca("verify", tmp_path / "r.json").stdout
     assert "unknown: no accelerator was found, lower bound 100; found again" in said
+
+
+@pytest.mark.ci
+def test_totals_of_an_open_space_are_proven_for_one_accelerator(answered, capsys):
+    result = library.load(answered / "r.json")
+    for status, said in (
+        (Status.OPTIMAL, "  (optimal)"),
+        (Status.FEASIBLE, "  (optimal on this accelerator)"),
+    ):
+        proof = replace(result.certificate, status=status)
+        show(*replace(result, certificate=proof).view)
+        (total,) = [
+            line for line in capsys.readouterr().out.splitlines() if line.startswith("total")
+        ]
+        assert total.endswith(said)

@@ -220,3 +220,15 @@ def test_designs_that_cannot_be_built_are_refused():
 )
 def test_what_the_closed_form_does_not_say_is_said(stated, platform, line):
     assert remark({"expected.json": json.dumps({"rtl": stated})}, platform) == line
+
+
+@pytest.mark.ci
+def test_text_is_no_longer_for_more_pes():
+    chosen, _ = configuration("mm", "ij", 1)
+    tiling = chosen.tiling
+    large = replace(
+        chosen, tiling=replace(tiling, array_part={**tiling.array_part, "i": 2, "j": 2})
+    )
+    small, four = (RTL.export(each)["array.sv"].splitlines() for each in (large, chosen))
+    assert "LANES_i = 1;" in "".join(small)
+    assert len(small) == len(four)
