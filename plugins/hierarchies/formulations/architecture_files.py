@@ -101,7 +101,7 @@ def architecture_document(path: str | Path) -> tuple[Path, Any]:
         file = candidates[0]
     document = load_timeloop(file)
     refuse_answer(document, file, "an architecture")
-    if isinstance(document, dict) and "architecture" not in document:
+    if isinstance(document, dict) and not document.keys() & {"architecture", "arch"}:
         start = "such as ithaca list architectures simple prints"
         raise refuse(file, f"architecture is missing; allowed: a file of Timeloop's, {start}")
     if variables := field_beside(file, document, "variables", VARIABLE_FILES):
