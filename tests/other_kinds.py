@@ -248,6 +248,13 @@ def _record(path):
     return read_record(path.parent)
 
 
+def _listed(path):
+    """The network of a list of names, of which the file is the only one."""
+    names = path.with_name("names.yaml")
+    names.write_text(f"['{path.stem}']")
+    return find_network(str(names))
+
+
 def _kept(path):
     problem = _result().best.problem
     store = Store(path.parent / "kept", trust=Trust(foreign=True))
@@ -296,4 +303,5 @@ def kinds():
         Kind("kept", ".json", (kept,), _kept),
         Kind("result", ".json", (result,), result_space),
         Kind("layer", ".yaml", (PRODUCT,), lambda path: _nest(str(path))),
+        Kind("listed", ".yaml", (PRODUCT,), _listed),
     ]
