@@ -84,8 +84,8 @@ def test_a_layer_on_a_shared_array_has_no_landscape_over_its_lanes(tmp_path):
     one = "{op: kernel, name: only, kernel: mm, sizes: {i: 2, j: 4, k: 4}}"
     (tmp_path / "one.yaml").write_text(f"name: one\nlayers:\n  - {one}\n")
     file, page = tmp_path / "r.json", tmp_path / "r.html"
-    asked = ("--mode", "shared-array", "--dataflow", "i,j", "--limit", "dsp=20")
-    succeed("network", tmp_path / "one.yaml", *asked, "--divisors-only", "-o", file)
+    one_array = ("--mode", "shared-array", "--dataflow", "i,j", "--limit", "dsp=20")
+    succeed("network", tmp_path / "one.yaml", *one_array, "--divisors-only", "-o", file)
     succeed("report", file, "--layer", "only", "-o", page, "--quick")
     assert "Not drawn: lanes.i and lanes.j are fixed." in page.read_text()
 

@@ -337,6 +337,6 @@ def test_an_unbuildable_design_is_called_so_by_solve_and_explain(tmp_path):
     design = ("--dataflow", "i,j", "--permutation", "A", "--include-unbuildable")
     words = (*design, "--edition", "exact", "--divisors-only", "-o", tmp_path / "loop.json")
     solved = succeed("solve", "mm", "-s", "i=4,j=4,k=4", *words)
-    told = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
-    assert f"({told})" in solved.stdout
-    assert f"\nDesign: {told}.\n" in succeed("explain", tmp_path / "loop.json", "--quick").stdout
+    reason = "not buildable: partial sums of C are copied in (C_IO_L1_in): a feedback loop that HLS does not synthesize"
+    assert f"({reason})" in solved.stdout
+    assert f"\nDesign: {reason}.\n" in succeed("explain", tmp_path / "loop.json", "--quick").stdout

@@ -265,8 +265,8 @@ def test_points_of_studies_are_the_answers_of_their_questions(case, run_as, tmp_
 def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
     path = tmp_path / "none.json"
     fast, words = ("--limit", "dsp=4,latency=5"), "infeasible by the closed form: "
-    asked = ("--dtype", "int8", "--dataflow", "i", "--divisors-only", "--platform")
-    mv = ("mv", "-s", "i=6,j=5", *asked, "rtl-open")
+    options = ("--dtype", "int8", "--dataflow", "i", "--divisors-only", "--platform")
+    mv = ("mv", "-s", "i=6,j=5", *options, "rtl-open")
 
     def failed(*question):
         done = ithaca(*question)
@@ -276,12 +276,12 @@ def test_what_the_closed_form_alone_excludes_is_said(tmp_path, one):
     assert words in failed("solve", *mv, *fast, "-o", path)
     assert "on rtl-open: infeasible by the closed form" in load(path).headline
     assert words in succeed("explain", path).stdout
-    assert words in failed("network", one, *asked, "rtl-open", *fast)
+    assert words in failed("network", one, *options, "rtl-open", *fast)
     assert words in failed("whatif", *mv, "--limit", "dsp=4", "--vary", "latency=5")
     assert words in failed("pareto", *mv, *fast, "--objectives", "energy,dsp")
     # no cycles would do with so few blocks, nor is anything run elsewhere
     assert "infeasible: limit dsp" in failed("solve", *mv, "--limit", "dsp=0")
-    assert "infeasible: limit" in failed("solve", *mv[:3], *asked, "u250", *fast)
+    assert "infeasible: limit" in failed("solve", *mv[:3], *options, "u250", *fast)
 
 
 def test_words_about_a_proof_are_free_where_no_run_can_change_it(monkeypatch):

@@ -226,11 +226,11 @@ def test_files_load_and_fit_each_other(chosen):
 @everything
 def test_loops_are_the_padded_ones_lanes_the_designs_and_tiles_fit(chosen):
     """Read by rules written anew, which ask that factors multiply to the extents."""
-    found = count(read_export(TIMELOOP.export(chosen)))
+    counts = count(read_export(TIMELOOP.export(chosen)))
     costs = evaluate(chosen.design, chosen.quantities, chosen.data, FRACTION)
-    assert found.macs == prod(chosen.padded[loop] for loop in chosen.nest.loops)
-    assert found.multipliers == costs.comp
-    assert found.overfull == {}
+    assert counts.macs == prod(chosen.padded[loop] for loop in chosen.nest.loops)
+    assert counts.multipliers == costs.comp
+    assert counts.overfull == {}
 
 
 @everything
