@@ -236,10 +236,15 @@ def _fixed(kind: str) -> Iterator[tuple[str, Any]]:
     """The choices that are read in one way alone: those of a kind, and of fields of others."""
     yield from FIXED.get(kind, {}).items()
     if (own := KINDS.get(kind)) is not None:
-        values = (own.qkv_bias, own.feed_bias, own.qkv_bias, None, 0, None)
-        for (field, kinds), value in zip(_OWN.items(), values, strict=True):
-            if kind not in kinds:
-                yield field, value
+        values = {
+            "attention_bias": own.qkv_bias,
+            "mlp_bias": own.feed_bias,
+            "use_qkv_bias": own.qkv_bias,
+            "num_local_experts": None,
+            "shared_expert_intermediate_size": 0,
+            "moe_intermediate_size": None,
+        }
+        yield from ((field, values[field]) for field in _OWN if kind not in _OWN[field])
 
 
 def renamed(document: Mapping[str, Any]) -> dict[str, Any]:
