@@ -11,6 +11,7 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from ithaca.files.clock import StoppedError
 from ithaca.formulations.algebra.array_types import Floats, Mask
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS
 from ithaca.formulations.algebra.rounding import largest_double, least_double, next_below, on_grid
@@ -162,8 +163,7 @@ class Enumeration(ProvingSearch):
         self._evaluated = 0
         space, symbolic = problem.space, problem.symbolic()
         if space.definitions:
-            what = "rules across axes define quantities"
-            raise NotExpressibleError(f"enumeration: {what}; use another method")
+            raise _not_for_this("rules across axes define quantities")
         limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
         regrouped = Regrouped(space)
         used, objective = [regrouped(e) for e, _ in limits], regrouped(symbolic.objective)
@@ -198,8 +198,7 @@ class Enumeration(ProvingSearch):
             for rows, values in self._left(number, hulls, parts.get(number), whole=whole):
                 count += values.shape[1]
                 if count > self._most.rows:
-                    what = f"more than {self._most.rows:,} rows of an axis are left"
-                    raise NotExpressibleError(f"enumeration: {what}; use another method")
+                    raise _not_for_this(f"more than {self._most.rows:,} rows of an axis are left")
                 kept.append((rows, values))
             if not count:
                 return
@@ -215,6 +214,7 @@ class Enumeration(ProvingSearch):
         """
         began, state = time.perf_counter(), self.state
         before, first = state.seconds, state.boxes
+        self._checkpoint = self.options.checkpoint()
         while self._open:
             spent = time.perf_counter() - began
             state.seconds, least = before + spent, self._open.least
@@ -227,9 +227,13 @@ class Enumeration(ProvingSearch):
             if self._ends(spent, state.boxes - first):
                 return state
             if state.boxes > self._most.boxes or self._evaluated > self._most.evaluated:
-                what = f"more than {self._most.boxes:,} boxes"
-                raise NotExpressibleError(f"enumeration: {what}; use another method")
-            self._split(*self._open.pop()[1])
+                raise _not_for_this(f"more than {self._most.boxes:,} boxes")
+            part = self._open.pop()
+            try:
+                self._split(*part[1])
+            except StoppedError:
+                self._open.push(*part)  # some of it was not looked at
+                return state
         state.seconds = before + time.perf_counter() - began
         state.complete = self._target == state.value
         state.lower_bound = self._target
@@ -336,7 +340,7 @@ class Enumeration(ProvingSearch):
         """Halve boxes that may still hold an improvement, each along the axis whose rows differ
         most, and keep those that may."""
         boxes = boxes[:, bounds <= self._cutoff]
-        spread = np.stack([axis.spread.take(o) for axis, o in zip(self._axes, boxes, strict=True)])
+        spread = np.stack([axis.spread.take(own) for axis, own in self._with(boxes)])
         widest = spread.argmax(axis=0)
         halves = np.repeat(boxes, 2, axis=1)
         for number, axis in enumerate(self._axes):
@@ -345,19 +349,17 @@ class Enumeration(ProvingSearch):
             halves[number, 2 * mine], halves[number, 2 * mine + 1] = left, left + 1
         for begin in range(0, halves.shape[1], BATCH):
             part = halves[:, begin : begin + BATCH]
-            places = zip(self._axes, part, strict=True)
-            ends = [end.take(own) for axis, own in places for end in axis.ends]
+            ends = [end.take(own) for axis, own in self._with(part) for end in axis.ends]
             open_, own = self._examine(ends, part.shape[1])
             self._keep(part[:, open_], own[open_])
 
     def _keep(self, boxes: Boxes, bounds: Floats) -> None:
         """Evaluate single configurations, and keep other boxes open."""
-        left = np.stack([axis.left.take(own) for axis, own in zip(self._axes, boxes, strict=True)])
+        left = np.stack([axis.left.take(own) for axis, own in self._with(boxes)])
         single = ~left.any(axis=0)
         order = np.flatnonzero(single)[np.argsort(bounds[single], kind="stable")]
         self._judge(boxes[:, order], bounds[order])
-        order = np.flatnonzero(~single)
-        if order.size:
+        if (order := np.flatnonzero(~single)).size:
             self._open.push(float(bounds[order].min()), (boxes[:, order], bounds[order]))
 
     def _judge(self, boxes: Boxes, bounds: Floats) -> None:
@@ -403,9 +405,12 @@ class Enumeration(ProvingSearch):
     def _configuration(self, box: NDArray[np.int64]) -> Configuration:
         values: dict[str, int] = {}
         for axis, place in zip(self._axes, box, strict=True):
-            row = axis.first[place]
-            values |= {name: int(own[row]) for name, own in axis.rows.items()}
+            values |= {name: int(own[axis.first[place]]) for name, own in axis.rows.items()}
         return Configuration(values)
+
+
+def _not_for_this(why: str) -> NotExpressibleError:
+    return NotExpressibleError(f"enumeration: {why}; use another method")
 
 
 def _hull(values: Floats) -> Floats:

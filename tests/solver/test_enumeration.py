@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from fractions import Fraction
+from itertools import count
 from math import inf
 
 import numpy as np
@@ -177,6 +178,27 @@ def test_a_search_that_is_stopped_claims_a_bound_that_holds(looks):
     assert bound is None or bound <= optimum
     assert answer.value is None or answer.value >= optimum
     assert answer.certificate.status is not Status.INFEASIBLE
+
+
+@pytest.mark.ci
+def test_a_search_stopped_anywhere_goes_on_to_the_same_proof():
+    """Configurations of a plateau are looked through in parts, and each may be the last."""
+    problem = mm_problem((6, 5, 8), objective="1/dsp")
+    optimum, looks = solve_exact(problem).value, count()
+
+    def stop():
+        return next(looks) >= most
+
+    most = inf
+    search = Enumeration(problem, replace(ANY, stop=stop))
+    search.prepare()
+    for looked in range(12):
+        most, looks = looked, count()
+        bound = search.run().lower_bound
+        assert bound is None or bound <= optimum
+    most = inf
+    state = search.run()
+    assert (state.value, state.lower_bound) == (optimum, optimum)
 
 
 def test_limits_beyond_what_is_possible_are_proven_infeasible():
