@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from ithaca.files import documents, yaml_documents
+from ithaca.files import faults, yaml_documents
 from ithaca.files.csv_text import read_rows
-from ithaca.files.documents import InputDocument
+from ithaca.files.documents import InputDocument, validated
 from ithaca.files.errors import InputError
 from ithaca.files.seals import own_key
 from ithaca.files.yaml_documents import parse_yaml
@@ -62,13 +62,13 @@ class _Outer(InputDocument):
 def test_of_very_many_faults_few_are_listed(document, line, monkeypatch):
     """Pydantic's words on a million faults take seconds and a gigabyte."""
     listed = []
-    refusal = documents._refusal
+    refusal = faults.refusal
     monkeypatch.setattr(
-        documents, "_refusal", lambda at, e, *rest: listed.append(e) or refusal(at, e, *rest)
+        faults, "refusal", lambda at, e, *rest: listed.append(e) or refusal(at, e, *rest)
     )
     with pytest.raises(InputError, match=line):
-        documents.validated(_Outer, document, "file")
-    assert all(error.error_count() <= documents.MAX_ERRORS for error in listed)
+        validated(_Outer, document, "file")
+    assert all(error.error_count() <= faults.MAX_ERRORS for error in listed)
 
 
 def test_a_key_that_never_ends_is_refused(tmp_path, monkeypatch):
