@@ -34,7 +34,14 @@ class Answer:
     """Words on what was done anew when it was read from a file, for what is then no claim."""
 
     def made(self, what: str, *more: Any) -> Any:
-        """Make something of the answer, as its kind does."""
+        """Make something of the answer, as its kind does.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.made("document")["best"]["metrics"]["latency"]
+        58
+        """
         return MADE[f"{type(self).__name__}.{what}"](self, *more)
 
     @property
@@ -91,7 +98,14 @@ class Answer:
 
     @naming_extras
     def to_xarray(self) -> xr.Dataset:
-        """The answer as labelled arrays, with units; numbers are doubles."""
+        """The answer as labelled arrays, with units; numbers are doubles.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> float(r.to_xarray()["value"].min())
+        58.0
+        """
         dataset: xr.Dataset = self.made("dataset")
         return dataset
 
@@ -102,7 +116,14 @@ class Answer:
 
     @naming_extras
     def to_dataframe(self) -> pd.DataFrame:
-        """The answer as a table; numbers are doubles."""
+        """The answer as a table; numbers are doubles.
+
+        Examples
+        --------
+        >>> w = ithaca.whatif("mm", vary="dsp=5,40", i=4, j=4, k=4, dataflow="i,j")
+        >>> list(w.to_dataframe()["value"])
+        [89.0, 58.0]
+        """
         frame: pd.DataFrame = MADE["frame"](self.to_xarray())
         return frame
 
@@ -114,7 +135,15 @@ class Answer:
         return frame_text(self.to_dataframe())
 
     def save(self, path: str | Path) -> None:
-        """Write the answer as NetCDF if the name ends in .nc, else as JSON."""
+        """Write the answer as NetCDF if the name ends in .nc, else as JSON.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.save("result.json")
+        >>> ithaca.load("result.json") == r
+        True
+        """
         if Path(path).suffix.lower() == ".nc":
             from ithaca.files.netcdf import save_netcdf
 
@@ -123,37 +152,71 @@ class Answer:
             write_text_atomically(path, document_text(self.document))
 
     def explain(self, **options: Any) -> Words:
-        """Explain what limits it, and what to change first: `ithaca.explain`."""
+        """Explain what limits it, and what to change first: `ithaca.explain`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> print(r.explain(quick=True).statements[0])
+        Result: mm (i=4, j=4, k=4) fp32, cycle model edition, on u250, minimising latency.
+        """
         words: Words = NAMES["explain"](self, **options)
         return words
 
     def verify(self, **options: Any) -> Verification:
-        """Check its values and its proofs anew: `ithaca.verify`."""
+        """Check its values and its proofs anew: `ithaca.verify`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.verify().confirmed
+        True
+        """
         checks: Verification = NAMES["verify"](self, **options)
         return checks
 
-    def report(self, path: str | Path, **options: Any) -> str:
-        """Write it as one self-contained page: `ithaca.report`."""
-        text: str = NAMES["report"](self, path, **options)
+    def report(self, output: str | Path, **options: Any) -> str:
+        """Write it as one self-contained page: `ithaca.report`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.report("page.html", quick=True)
+        'wrote page.html: design [i,j] C'
+        """
+        text: str = NAMES["report"](self, output, **options)
         return text
 
-    def export(self, to: str, folder: str | Path, **options: Any) -> str:
+    def export(self, to: str, output: str | Path, **options: Any) -> str:
         """Write its configuration for another tool: `ithaca.export`.
 
         Parameters
         ----------
         to : str
             The tool.
-        folder : str or Path
+        output : str or Path
             The folder to write.
         **options : object
             Further keywords of `ithaca.export`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> print(r.export("python", "model"))
+        wrote model: the program of design [i,j] C
         """
-        text: str = NAMES["export"](self, to, folder, **options)
+        text: str = NAMES["export"](self, to, output, **options)
         return text
 
     def drawn(self, chart: Any, path: str | Path | None) -> Any:
-        """Draw a chart, and write it to a file if one is named."""
+        """Draw a chart, and write it to a file if one is named.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.drawn(r.made("chart"), "course.svg")
+        <Plot: Incumbent and lower bound over samples, design [i,j] C>
+        """
         return MADE["drawing"](chart, path)
 
 
@@ -181,7 +244,14 @@ class StudyAnswer(Answer):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the answer, as a chart that notebooks show and whose `specification` is Vega-Lite's,
-        and to a .png, .svg, .pdf or .html file if one is named."""
+        and to a .png, .svg, .pdf or .html file if one is named.
+
+        Examples
+        --------
+        >>> w = ithaca.whatif("mm", vary="dsp=5,40", i=4, j=4, k=4, dataflow="i,j")
+        >>> w.plot("study.svg")
+        <Plot: mm (i=4, j=4, k=4) fp32, u250, cycle model edition>
+        """
         return self.drawn(self.chart, path)
 
 
@@ -205,7 +275,14 @@ class Wrote(str):
 
 @dataclass(frozen=True)
 class Words:
-    """An explanation in plain words, as `print` shows it, and as a document."""
+    """An explanation in plain words, as `print` shows it, and as a document.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> print(r.explain(quick=True).statements[0])
+    Result: mm (i=4, j=4, k=4) fp32, cycle model edition, on u250, minimising latency.
+    """
 
     statements: tuple[str, ...]
     """One a line."""
@@ -242,7 +319,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """The checks of a result that was verified anew."""
+    """The checks of a result that was verified anew.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> checked = r.verify()
+    >>> checked.confirmed, len(checked.checks)
+    (True, 1)
+    """
 
     checks: tuple[Check, ...]
     """The check of each design, or of each layer and the total."""

@@ -17,6 +17,14 @@ class InputError(ValueError):
         The line; where it comes from a function of `ithaca`, it names keywords, not options.
     line : str, optional
         The line as the command line prints it.
+
+    Examples
+    --------
+    >>> try:
+    ...     ithaca.solve("mm", i=0)
+    ... except ithaca.InputError as error:
+    ...     print(error)
+    size of loop 'i' is 0; allowed: an integer from 1 to 1048576
     """
 
     def __init__(self, message: str, line: str | None = None) -> None:
@@ -25,11 +33,28 @@ class InputError(ValueError):
 
 
 class DisagreementError(RuntimeError):
-    """Two engines contradict each other: at least one of them is wrong."""
+    """Two engines contradict each other: at least one of them is wrong.
+
+    Examples
+    --------
+    >>> issubclass(ithaca.DisagreementError, RuntimeError)
+    True
+    """
 
 
 class NothingFoundError(RuntimeError):
-    """An error where there is no answer to go on with; the message says why."""
+    """An error where there is no answer to go on with; the message says why.
+
+    Examples
+    --------
+    >>> question = {"i": 4, "j": 4, "k": 4, "limit": "dsp=1"}
+    >>> try:
+    ...     ithaca.seed("mm", to="csv", output="seeds.csv", **question)
+    ... except ithaca.NothingFoundError as error:
+    ...     print(error)
+    infeasible: limit dsp = 1 cannot be met; the smallest that could be met with the other limits as
+    they are is 5 (design [i] C)
+    """
 
 
 EDITED = "the file was edited or comes from another version"

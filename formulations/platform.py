@@ -62,7 +62,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Platform:
-    """A device: its clock, resources, memory and technology."""
+    """A device: its clock, resources, memory and technology.
+
+    Examples
+    --------
+    >>> next(p for p in ithaca.list_platforms() if p.name == "u250")
+    <Platform u250: AMD Alveo U250 (XCU250, four super logic regions)>
+    """
 
     name: str
     """Name on the command line."""
@@ -88,6 +94,13 @@ class Platform:
 
         Raises `InputError` if a share is of what the platform does not state, or what is lifted is
         no limit of it.
+
+        Examples
+        --------
+        >>> u250 = next(p for p in ithaca.list_platforms() if p.name == "u250")
+        >>> u250.bounds({"dsp": 100})
+        {'dsp': 100, 'bram18k': Fraction(18816, 5), 'uram': Fraction(896, 1), 'bandwidth':
+        Fraction(77, 1)}
         """
         own: dict[str, Bound] = {name: resource.limit for name, resource in self.resources.items()}
         bounds: dict[str, Fraction] = {}

@@ -26,7 +26,8 @@ from ithaca.solver.solution import Solution
 from ithaca.studies.front import Front
 from ithaca.studies.grid import StudyAxis
 from ithaca.studies.network.front import NetworkFront
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.networks import NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.whatif import Study, StudyPoint
 
 if TYPE_CHECKING:

@@ -11,7 +11,14 @@ from ithaca.files.numbers import number
 
 
 class Status(Enum):
-    """The state of knowledge about a solution."""
+    """The state of knowledge about a solution.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, limit="dsp=1")
+    >>> r.designs[0].certificate.status is ithaca.Status.INFEASIBLE
+    True
+    """
 
     OPTIMAL = "optimal"
     """The lower bound equals the value under exact arithmetic."""
@@ -87,7 +94,15 @@ class Further:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Status and bound of one solve."""
+    """Status and bound of one solve.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> proof = r.best.certificate
+    >>> proof.status, proof.lower_bound, proof.gap
+    (<Status.OPTIMAL: 'optimal'>, Fraction(58, 1), 0.0)
+    """
 
     status: Status
     """How much is known."""
@@ -157,7 +172,14 @@ class Certificate:
         return self.stated()
 
     def stated(self, share: str = "") -> str:
-        """The status in words, with words on how much of what was asked for it is about."""
+        """The status in words, with words on how much of what was asked for it is about.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.best.certificate.stated(" of the layers' work")
+        "optimal of the layers' work"
+        """
         among = f" among {self.among}" if self.among and self.settled else ""
         return f"{self.status.value}{among}{share}{self.and_then}"
 
@@ -172,7 +194,14 @@ class Certificate:
 
     def of_other(self, value: Fraction) -> Certificate:
         """The certificate of all that was searched where the answer is another configuration than
-        the optimum, of such a value."""
+        the optimum, of such a value.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.best.certificate.of_other(r.value * 2).gap
+        0.5
+        """
         return replace(
             self,
             status=Status.FEASIBLE,
@@ -198,7 +227,14 @@ class Certificate:
 
     def within(self, among: str, feasible: str) -> Certificate:
         """The certificate of a narrower search: optima are proven only ``among`` what that says,
-        and that nothing is feasible among what ``feasible`` does."""
+        and that nothing is feasible among what ``feasible`` does.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.best.certificate.within("divisors", "").stated()
+        'optimal among divisors'
+        """
         if self.empty and feasible:
             return replace(
                 self, status=Status.UNKNOWN, termination=Termination.NARROWED, among=feasible

@@ -43,7 +43,17 @@ class Unrestricted:
 @dataclass(frozen=True, repr=False)
 class Result(Answer):
     """The answer of `ithaca.solve`: the best configuration, its proof, and the solution of every
-    design; these are alike in all but what tells designs apart."""
+    design; these are alike in all but what tells designs apart.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> r
+    <Result: mm (i=4, j=4, k=4) fp32, cycle model edition, on u250, design [i,j] C: latency 58
+    (optimal)>
+    >>> r.value, r.status
+    (Fraction(58, 1), 'optimal')
+    """
 
     platform_name: str
     """The platform the limits come from."""
@@ -105,12 +115,26 @@ class Result(Answer):
         return "" if self.best is None else loop_text(self.best)
 
     def refine(self, **options: Any) -> Result:
-        """Improve the configurations by evolution: `ithaca.refine`."""
+        """Improve the configurations by evolution: `ithaca.refine`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.refine(samples=10).value
+        Fraction(58, 1)
+        """
         refined: Result = NAMES["refine"](self, **options)
         return refined
 
     def grid(self, **options: Any) -> ithaca.Grid:  # type: ignore[valid-type]
-        """Evaluate the cost model exactly around the best configuration: `ithaca.grid`."""
+        """Evaluate the cost model exactly around the best configuration: `ithaca.grid`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.grid()
+        <Grid around [i,j] C on u250: .dataset has its metrics>
+        """
         return NAMES["grid"](self, **options)  # type: ignore[no-any-return]
 
     @cached_property
@@ -127,22 +151,35 @@ class Result(Answer):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the course of the search for the best configuration: its incumbent and bound over
-        samples, as a chart like other answers', and to a file if one is named."""
+        samples, as a chart like other answers', and to a file if one is named.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.plot().specification["$schema"]
+        'https://vega.github.io/schema/vega-lite/v6.json'
+        """
         return self.drawn(self.made("chart"), path)
 
-    def seed(self, tool: str, path: str | Path | None = None, **options: Any) -> Any:
+    def seed(self, to: str, output: str | Path | None = None, **options: Any) -> Any:
         """Make a start population for another search tool, or write it: `ithaca.seed`.
 
         Parameters
         ----------
-        tool : str
+        to : str
             The search tool.
-        path : str or Path, optional
+        output : str or Path, optional
             The file or folder to write; by default none: the seeds are the tool's objects.
         **options : object
             Further keywords of `ithaca.seed`.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.seed("csv", "seeds.csv", count=4)
+        'wrote seeds.csv: 4 seeds for csv, design [i,j] C, latency 58 to 93'
         """
-        return NAMES["seed"](self, tool, path, **options)
+        return NAMES["seed"](self, to, output, **options)
 
     @cached_property
     def certificate(self) -> Certificate:

@@ -21,7 +21,14 @@ from ithaca.solver.shortfall import TOGETHER, Shortfall
 @dataclass(frozen=True, repr=False)
 class Solution:
     """The best configuration found for one design, or over several: then problem and certificate
-    are of the best and of all."""
+    are of the best and of all.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> r.best.configuration["t1.i"], r.best.metrics["dsp"]
+    (4, Fraction(10, 1))
+    """
 
     problem: Problem
     """The problem; of several designs the best one's, or the first's where nothing was found."""
@@ -92,7 +99,15 @@ class Solution:
         return explain(self.shortfalls, len(designs) or 1, metrics)
 
     def explain(self) -> str:
-        """The reasons in one line; empty if there is none."""
+        """The reasons in one line; empty if there is none.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, limit="dsp=1")
+        >>> r.designs[0].explain()
+        'limit dsp = 1 cannot be met; the smallest that could be met with the other limits as they
+        are is 5 (design [i] C)'
+        """
         return "; ".join(self.reasons)
 
     @property
@@ -115,7 +130,14 @@ class Solution:
 
     def rank(self) -> tuple[tuple[bool, Fraction], ...]:
         """A key by which solutions of equal value are ordered, the preferred first: further
-        objectives, then preferences."""
+        objectives, then preferences.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.best.rank() == min(r.designs, key=lambda s: s.rank()).rank()
+        True
+        """
         if self.configuration is None:
             return ()
         known = (
@@ -125,7 +147,14 @@ class Solution:
         return tuple((number is None, number or Fraction(0)) for number in known)
 
     def chosen_by(self, further: Solution, seconds: float) -> Solution:
-        """The optimum with the configuration that is least in the next objective."""
+        """The optimum with the configuration that is least in the next objective.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.best.chosen_by(r.best, 0.5).certificate.seconds
+        0.5
+        """
         proof = further.certificate
         value = further.value
         assert value is not None

@@ -108,7 +108,14 @@ class FrontPoint:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Front(PointAnswer):
-    """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all."""
+    """The answer of `ithaca.pareto`: points proven to be on the front, and whether they are all.
+
+    Examples
+    --------
+    >>> front = ithaca.pareto("mm", objectives="latency,dsp", i=4, j=4, k=4, dataflow="i,j")
+    >>> front.complete, len(front.points)
+    (True, 2)
+    """
 
     objectives: tuple[Objective, ...]
     """The objectives, which are minimised."""

@@ -55,7 +55,14 @@ class GridAnswer(PointAnswer):
         """Value, proof and choice of every point."""
 
     def labels(self, index: Index) -> dict[str, str | int | float]:
-        """The coordinates of a point by axis name."""
+        """The coordinates of a point by axis name.
+
+        Examples
+        --------
+        >>> w = ithaca.whatif("mm", vary="dsp=5,40", i=4, j=4, k=4, dataflow="i,j")
+        >>> w.labels((1,))
+        {'dsp_limit': 40}
+        """
         return {axis.name: axis.labels[i] for axis, i in zip(self.axes, index, strict=True)}
 
     @property

@@ -66,7 +66,14 @@ class StudyPoint:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Study(GridAnswer):
-    """The answer of `ithaca.whatif`: the best configuration at every point of a grid."""
+    """The answer of `ithaca.whatif`: the best configuration at every point of a grid.
+
+    Examples
+    --------
+    >>> w = ithaca.whatif("mm", vary="dsp=5,40", i=4, j=4, k=4, dataflow="i,j")
+    >>> [point.answer.value for point in w.points.values()]
+    [Fraction(89, 1), Fraction(58, 1)]
+    """
 
     axes: tuple[StudyAxis, ...]
     """The quantities that were varied."""

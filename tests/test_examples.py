@@ -1,7 +1,8 @@
-"""Every public function has an example, and prints what the example shows."""
+"""Every public function, class and method has an example, and prints what the example shows."""
 
 import doctest
 import inspect
+from fractions import Fraction
 
 import pytest
 
@@ -21,18 +22,43 @@ def functions():
 SKIPPED = {"build", "calibrate", "estimate", "timeloop_mapper"}
 
 
-@pytest.mark.parametrize("name", sorted(functions()))
-def test_the_example_prints_what_it_shows(name, tmp_path, monkeypatch):
-    from fractions import Fraction
+#: Methods that a network's parts and arrays need among themselves.
+INNER = {"NetworkResult.of_part", "NetworkResult.shares_taken"}
 
-    monkeypatch.chdir(tmp_path)
-    text = inspect.getdoc(functions()[name])
-    test = doctest.DocTestParser().get_doctest(
-        text, {"ithaca": ithaca, "Fraction": Fraction}, name, None, 0
-    )
+
+def methods():
+    """The public classes and their methods by name, each that is inherited once."""
+    classes = {n: o for n in ithaca.__all__ if inspect.isclass(o := getattr(ithaca, n))}
+    found = dict(classes)
+    for kind in classes.values():
+        for name in filter(lambda name: not name.startswith("_"), dir(kind)):
+            each = inspect.getattr_static(kind, name)
+            own = inspect.unwrap(getattr(each, "__func__", each))
+            if inspect.isfunction(own) and own.__module__.startswith("ithaca."):
+                found[own.__qualname__] = own
+    return {name: each for name, each in found.items() if name not in INNER}
+
+
+def check_example(name, object_):
+    """Run the example of an object; whether it needs what not everybody has."""
+    names = {"ithaca": ithaca, "Fraction": Fraction}
+    text = inspect.getdoc(object_)
+    test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
     assert test.examples
-    skipped = any(doctest.SKIP in example.options for example in test.examples)
-    assert skipped is (name in SKIPPED)
     lines = []
     doctest.DocTestRunner(optionflags=FLAGS).run(test, out=lines.append)
     assert not lines, "".join(lines)
+    return any(doctest.SKIP in example.options for example in test.examples)
+
+
+@pytest.mark.parametrize("name", sorted(functions()))
+def test_the_example_prints_what_it_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert check_example(name, functions()[name]) is (name in SKIPPED)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", sorted(methods()))
+def test_the_example_of_a_class_or_method_prints_what_it_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert check_example(name, methods()[name]) is (name == "Build")

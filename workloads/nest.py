@@ -37,6 +37,12 @@ class LoopNest:
 
     The statement is ``output += Π inputs``. Which loops are parallel, which reduce, and
     which dependences there are follows from the accesses (see `ithaca.workloads.dependences`).
+
+    Examples
+    --------
+    >>> nest = ithaca.nest("C[i][j] += A[i][k] * B[k][j]", i=4, j=4, k=4)
+    >>> nest.loops, nest.operations
+    (('i', 'j', 'k'), 64)
     """
 
     name: str
@@ -256,6 +262,12 @@ class LoopNest:
 
         Raises `InputError` if a name is neither a loop nor a parameter of the nest, or a value is
         out of range.
+
+        Examples
+        --------
+        >>> nest = ithaca.nest("C[i][j] += A[i][k] * B[k][j]", i=4, j=4, k=4)
+        >>> nest.with_sizes({"k": 8}).sizes
+        {'i': 4, 'j': 4, 'k': 8}
         """
         if (split := self._apart(sizes)) is not None:
             nest, rest = split

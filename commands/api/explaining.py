@@ -47,7 +47,8 @@ from ithaca.solver.runs import not_run
 from ithaca.solver.solution import Solution
 from ithaca.studies.best import solve_best
 from ithaca.studies.marginal import raisable_limits
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.networks import NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 
 

@@ -30,8 +30,9 @@ from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.portfolio import solve_designs
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution, best_solution
+from ithaca.studies.network.networks import NetworksAnswer
 from ithaca.studies.network.parts import layer_result
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.library import workload_names
 from ithaca.workloads.nest import LoopNest
 from ithaca.workloads.networks.find import network_names

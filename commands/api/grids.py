@@ -52,7 +52,15 @@ A_SECOND = 100_000
 @dataclass(frozen=True)
 class Grid:
     """The answer of `ithaca.grid`: it is computed when it is first looked at, and large ones in
-    chunks."""
+    chunks.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> grid = r.grid()
+    >>> grid
+    <Grid around [i,j] C on u250: .dataset has its metrics>
+    """
 
     window: Window
     """Which factors vary, and over what."""
@@ -139,7 +147,17 @@ class Grid:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """A context in which something of the grid is computed: shows how far that is; a signal
-        waits for the end of a chunk."""
+        waits for the end of a chunk.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> grid = r.grid()
+        >>> with grid.at_work():
+        ...     least = float(grid.dataset["latency"].min())
+        >>> least
+        36.0
+        """
         dataset = self.dataset
         with deferred(), LiveLine(self._doing) as line:
             report = lambda done, total: line.show(self._doing, done=done, total=total)  # noqa: E731
@@ -147,7 +165,13 @@ class Grid:
                 yield
 
     def save(self, path: str | Path) -> None:
-        """Write the grid as NetCDF (.nc)."""
+        """Write the grid as NetCDF (.nc).
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.grid().save("grid.nc")
+        """
         with self.at_work():
             save_grid(self.dataset, Path(path))
             if self.dataset.chunks:  # what was just computed need not be computed again
@@ -156,7 +180,14 @@ class Grid:
     @public
     def plot(self, path: str | Path | None, x: str, y: str, metric: str = METRIC) -> Any:
         """Draw a heat map of a metric over two factors, such as ``t2.i``: the best design with each
-        pair."""
+        pair.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.grid().plot(None, "t2.i", "t2.j").specification["$schema"]
+        'https://vega.github.io/schema/vega-lite/v6.json'
+        """
         self.check_plot(path, x, y)
         with self.at_work():
             return save_plot(heat_map(self.dataset, x, y, metric), path)
@@ -170,6 +201,11 @@ class Grid:
             The picture's file.
         x, y : str
             The factors to the right and upwards.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> r.grid().check_plot(None, "t2.i", "t2.j")
         """
         if path is not None:
             check_plot(Path(path))

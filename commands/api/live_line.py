@@ -50,7 +50,15 @@ def note_missing_engines(*, settled: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SearchProgress:
-    """The progress of a search, as ``progress`` hears it."""
+    """The progress of a search, as ``progress`` hears it.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> r = ithaca.solve("mm", i=64, j=64, k=64, progress=heard.append)
+    >>> all(isinstance(each, ithaca.SearchProgress) for each in heard)
+    True
+    """
 
     doing: str
     """The design, layer or point that is searched now."""

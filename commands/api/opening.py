@@ -14,8 +14,9 @@ from ithaca.files.reading import is_there, read_document
 from ithaca.files.registry import Registry
 from ithaca.solver.result import Result
 from ithaca.solver.solution import Solution
+from ithaca.studies.network.networks import NetworksAnswer
 from ithaca.studies.network.parts import find_layer, layer_result
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 from ithaca.workloads.library import NEST_FILES, PATH_ENDINGS, workload_names
 from ithaca.workloads.networks.find import network_names

@@ -121,6 +121,15 @@ class EvaluatedPoints(Answer):
         """The configurations with the figures that another tool printed of them.
 
         Raises `InputError` where no file of such figures is known.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> try:
+        ...     ithaca.evaluate(r).compared("stats.txt")
+        ... except ithaca.InputError as error:
+        ...     print(error)
+        --compare is given with configurations; allowed: with a mapping
         """
         raise InputError(f"--compare is given with {self.kind}s; allowed: with a mapping")
 

@@ -26,7 +26,8 @@ from ithaca.files.numbers import counted
 from ithaca.files.words import parse_integer
 from ithaca.files.writing import check_writable, write_text_atomically
 from ithaca.solver.options import Budget, SolveOptions
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.networks import NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.studies.points import PointAnswer
 
 #: Share of the time limit for finding what to change first; the rest is for the run.

@@ -64,7 +64,15 @@ class NetworkFrontPoint:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NetworkFront(PointAnswer):
-    """The answer of `ithaca.pareto` about a network: the front of its totals."""
+    """The answer of `ithaca.pareto` about a network: the front of its totals.
+
+    Examples
+    --------
+    >>> question = {"layers": ["fc8"], "dataflow": "i,j", "divisors_only": True}
+    >>> front = ithaca.pareto("vgg16", objectives="latency,dsp", limit="dsp=30", **question)
+    >>> front.complete, len(front.points)
+    (True, 4)
+    """
 
     network: Network
     """The network, with the layers that were asked for."""

@@ -1,8 +1,7 @@
-"""The answer of `ithaca.network`, whatever the mode; answers that hold such."""
+"""The answer of `ithaca.network`, whatever the mode."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
@@ -187,7 +186,14 @@ class Fusing:
 @dataclass(frozen=True, repr=False, eq=False)
 class NetworkResult(StudyAnswer):
     """The answer of `ithaca.network`: how every layer is run, and what is proven of it and of the
-    total."""
+    total.
+
+    Examples
+    --------
+    >>> n = ithaca.network("vgg16", layers=["fc8"], dataflow="i,j")
+    >>> n.value, n.status
+    (Fraction(256683, 1), 'optimal')
+    """
 
     mode: str
     """The mode: what layers share, as on the command line."""
@@ -316,7 +322,14 @@ class NetworkResult(StudyAnswer):
         return sum(layer.answer.settled for layer in self.layers)
 
     def sum_of(self, *names: str) -> Fraction | None:
-        """Σ count · product of metrics over all layers; None where a layer has no configuration."""
+        """Σ count · product of metrics over all layers; None where a layer has no configuration.
+
+        Examples
+        --------
+        >>> n = ithaca.network("vgg16", layers=["fc8"], dataflow="i,j")
+        >>> n.sum_of("latency") == n.value
+        True
+        """
         total = Fraction(0)
         for layer in self.layers:
             solution = layer.answer.configured
@@ -413,37 +426,12 @@ class NetworkResult(StudyAnswer):
 
     def plot(self, path: str | Path | None = None, compare: Sequence[NetworkResult] = ()) -> Any:
         """Draw what each layer takes, as a chart and to a file like other answers, alone or
-        against other results of the network."""
+        against other results of the network.
+
+        Examples
+        --------
+        >>> n = ithaca.network("vgg16", layers=["fc8"], dataflow="i,j")
+        >>> n.plot().specification["$schema"]
+        'https://vega.github.io/schema/vega-lite/v6.json'
+        """
         return self.drawn(self.made("chart", *compare), path)
-
-
-class NetworksAnswer(StudyAnswer):
-    """The base of answers that are layers of several workloads on one thing that was chosen.
-
-    Later layers make of each kind its ``checks``, ``explanation``, ``page`` and ``exported`` files.
-    """
-
-    what: ClassVar[str]
-    """The kind for messages, such as ``a network``."""
-    source: str
-    """The file it was read from, for messages."""
-
-    @property
-    @abstractmethod
-    def networks(self) -> tuple[NetworkResult, ...]:
-        """The layers of every workload, as `ithaca.network` answers."""
-
-    @abstractmethod
-    def network_of(self, layer: str | None) -> NetworkResult:
-        """The workload that has a layer; without one the first. Raises `InputError` if there is
-        none."""
-
-    @property
-    @abstractmethod
-    def share(self) -> Share:
-        """The share of all workloads' multiply-accumulates that the layers are."""
-
-    @property
-    @abstractmethod
-    def complete(self) -> bool:
-        """Whether everything is proven, and nothing that multiplies is left out."""

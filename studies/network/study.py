@@ -43,7 +43,15 @@ class NetworkPoint:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class NetworkStudy(GridAnswer):
-    """The answer of `ithaca.whatif` about a network: its total at every point of a grid."""
+    """The answer of `ithaca.whatif` about a network: its total at every point of a grid.
+
+    Examples
+    --------
+    >>> question = {"layers": ["fc8"], "dataflow": "i,j", "divisors_only": True}
+    >>> study = ithaca.whatif("vgg16", vary="dsp=100,1000", **question)
+    >>> list(study.to_dataframe()["value"])
+    [257027.0, 256683.0]
+    """
 
     axes: tuple[StudyAxis, ...]
     """The quantities that were varied."""

@@ -167,7 +167,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network as an accelerator sees it."""
+    """A network as an accelerator sees it.
+
+    Examples
+    --------
+    >>> alexnet = ithaca.list_networks()[0]
+    >>> [layer.name for layer in alexnet.layers][:3]
+    ['conv1', 'conv2', 'conv3']
+    """
 
     name: str
     """Name on the command line, or of the file."""
@@ -210,7 +217,14 @@ class Network:
         return share_of(self.operations, self.unsupported)
 
     def omissions(self, kind: OmissionKind) -> tuple[Omission, ...]:
-        """The operations that are left out for one kind of reason."""
+        """The operations that are left out for one kind of reason.
+
+        Examples
+        --------
+        >>> alexnet = ithaca.list_networks()[0]
+        >>> [each.operator for each in alexnet.omissions(alexnet.unsupported[0].kind)]
+        ['Bias', 'Relu', 'LRN', 'MaxPool', 'Softmax']
+        """
         return tuple(omission for omission in self.unsupported if omission.kind is kind)
 
 

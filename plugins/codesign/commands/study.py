@@ -52,7 +52,15 @@ WEIGHT = "weight."
 @dataclass(frozen=True, repr=False, eq=False)
 class CodesignStudy(GridAnswer):
     """The answer of `ithaca.codesign` with ``vary``: the best accelerator at every point of a
-    grid."""
+    grid.
+
+    Examples
+    --------
+    >>> asked = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
+    >>> study = ithaca.codesign("dmazerunner-memory", "mm", **asked)
+    >>> len(study.points)
+    2
+    """
 
     axes: tuple[StudyAxis, ...]
     """The quantities that were varied."""
@@ -144,7 +152,15 @@ class CodesignStudy(GridAnswer):
 
     def to_xarray(self) -> xr.Dataset:
         """The points over the axes: value, bound, status, quantities and costs; numbers are
-        doubles."""
+        doubles.
+
+        Examples
+        --------
+        >>> asked = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
+        >>> study = ithaca.codesign("dmazerunner-memory", "mm", **asked)
+        >>> float(study.to_xarray()["value"].min())
+        9924.0
+        """
         import pandas as pd
         import xarray as xr
 

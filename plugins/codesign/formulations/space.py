@@ -22,7 +22,16 @@ HARDWARE = "hardware."
 
 @dataclass(frozen=True)
 class HardwareSpace:
-    """Accelerators to choose from."""
+    """Accelerators to choose from.
+
+    Examples
+    --------
+    >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+    >>> space
+    <HardwareSpace hasco-gemm: 1,728 accelerators>
+    >>> [quantity.name for quantity in space.quantities][:3]
+    ['side', 'scratchpad_kb', 'local_kb']
+    """
 
     name: str
     """Its name."""
@@ -63,18 +72,42 @@ class HardwareSpace:
         return Region(self.quantities)
 
     def only(self, values: Mapping[str, Collection[int]]) -> HardwareSpace:
-        """The part where some quantities have some of their values, one at least."""
+        """The part where some quantities have some of their values, one at least.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> space.only({"side": [16], "dataflow": [1]})
+        <HardwareSpace hasco-gemm: 288 accelerators>
+        """
         parts = (q.among(*values.get(q.name, q.values)) for q in self.quantities)
         return replace(self, quantities=tuple(parts))
 
     def fields(self, point: Configuration) -> dict[str, int | str]:
-        """The quantities of an accelerator; choices by name."""
+        """The quantities of an accelerator; choices by name.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> space.fields(point)["dataflow"]
+        'weight_stationary'
+        """
         return {
             q.name: q.label(point[q.name]) if q.labels else point[q.name] for q in self.quantities
         }
 
     def text(self, point: Configuration) -> str:
-        """An accelerator in words."""
+        """An accelerator in words.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> space.text(point)
+        'side 8 PEs, scratchpad_kb 128 kB, local_kb 64 kB, dataflow weight_stationary, banks 1,
+        bus_bits 64 bits, burst_bytes 64 B'
+        """
         return ", ".join(
             f"{q.name} {q.label(point[q.name])}{f' {q.unit}' if q.unit else ''}"
             for q in self.quantities
@@ -93,15 +126,38 @@ class HardwareSpace:
         return tuple(quantity.name for quantity in self.quantities if quantity.name in names)
 
     def allows(self, point: Configuration) -> bool:
-        """Whether an accelerator keeps all rules."""
+        """Whether an accelerator keeps all rules.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> space.allows(point)
+        True
+        """
         return all(rule.allows(point) for rule in self.rules)
 
     def may_allow(self, box: Region) -> bool:
-        """Whether some accelerator of a box may keep all rules; False is proven."""
+        """Whether some accelerator of a box may keep all rules; False is proven.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> space.may_allow(space.box)
+        True
+        """
         return all(box.may_hold(rule) for rule in self.rules)
 
     def at(self, point: Configuration) -> dict[str, Fraction]:
-        """The figures of an accelerator."""
+        """The figures of an accelerator.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> len(space.at(point))
+        8
+        """
         return {name: figure.at(point) for name, figure in self.figures.items()}
 
     def best(self, box: Region) -> dict[str, Fraction]:
@@ -109,6 +165,13 @@ class HardwareSpace:
         others are.
 
         Those of trend `Trend.MIXED` must have one value.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> box = space.only({q.name: q.values[:1] for q in space.quantities}).box
+        >>> len(space.best(box))
+        8
         """
         figures = {}
         for name, figure in self.figures.items():
@@ -118,7 +181,15 @@ class HardwareSpace:
         return figures
 
     def cost(self, point: Configuration) -> dict[str, Fraction]:
-        """The costs of an accelerator itself, by metric."""
+        """The costs of an accelerator itself, by metric.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> sorted(space.cost(point))
+        ['area', 'power']
+        """
         return {name: figure.at(point) for name, figure in self.costs.items()}
 
     @cached_property
@@ -140,9 +211,25 @@ class HardwareSpace:
         return (*self.accelerator.metrics, *self.named, *self.short)
 
     def in_full(self, expression: Expression) -> Expression:
-        """An expression with quantities by their full names."""
+        """An expression with quantities by their full names.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> from ithaca.formulations.algebra.expression import Symbol
+        >>> space.in_full(Symbol("side"))
+        Symbol(name='hardware.side')
+        """
         return expression.substitute({n: self.short[n] for n in expression.symbols & {*self.short}})
 
     def known(self, point: Configuration) -> dict[str, Fraction]:
-        """The values of all that is `named`, of one accelerator."""
+        """The values of all that is `named`, of one accelerator.
+
+        Examples
+        --------
+        >>> space = next(s for s in ithaca.list_spaces() if s.name == "hasco-gemm")
+        >>> point = {q.name: q.values[0] for q in space.quantities}
+        >>> space.known(point)["hardware.side"]
+        Fraction(8, 1)
+        """
         return {name: figure.at(point) for name, figure in self.named.items()}

@@ -22,7 +22,8 @@ from ithaca.solver.reasons import CONTRADICTION, contradiction, explain
 from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.result import NetworkResult, NetworksAnswer
+from ithaca.studies.network.networks import NetworksAnswer
+from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.networks.share import Share
 
 
@@ -104,7 +105,15 @@ class Counts:
 @dataclass(frozen=True, repr=False, eq=False)
 class CodesignResult(NetworksAnswer):
     """The answer of `ithaca.codesign`: the best accelerator, or a front of them, with every layer's
-    mapping, and what is proven over the whole space."""
+    mapping, and what is proven over the whole space.
+
+    Examples
+    --------
+    >>> sizes = {"i": 4, "j": 4, "k": 4}
+    >>> r = ithaca.codesign("dmazerunner-memory", "mm", sizes=sizes, divisors_only=True)
+    >>> r.value, r.status
+    (Fraction(1883760, 1), 'optimal')
+    """
 
     what = "a co-design"
 
@@ -216,6 +225,13 @@ class CodesignResult(NetworksAnswer):
         ``WORKLOAD:LAYER``; without one the first.
 
         Raises `InputError` if there is none.
+
+        Examples
+        --------
+        >>> sizes = {"i": 4, "j": 4, "k": 4}
+        >>> r = ithaca.codesign("dmazerunner-memory", "mm", sizes=sizes, divisors_only=True)
+        >>> r.network_of(None).mode
+        'per-layer'
         """
         if not self.networks:
             raise InputError(

@@ -48,7 +48,14 @@ STUDY = "match"
 @dataclass(frozen=True, repr=False)
 class Matches(Answer):
     """The answer of `ithaca.match`: all legal choices, and those that only the published count
-    has."""
+    has.
+
+    Examples
+    --------
+    >>> matches = ithaca.match("mm", intrinsic="gemm", i=64, j=64, k=64)
+    >>> matches
+    <Matches: mm (i=64, j=64, k=64) on gemm: 1 choice>
+    """
 
     again = "all found again"
 
@@ -87,7 +94,15 @@ class Matches(Answer):
         return len(computation(self.nest).leaves), len(self.intrinsic.leaves)
 
     def tiled(self, match: Match) -> MatchTiling:
-        """A choice in sub-problems, as they were asked for."""
+        """A choice in sub-problems, as they were asked for.
+
+        Examples
+        --------
+        >>> matches = ithaca.match("mm", intrinsic="gemm", i=64, j=64, k=64)
+        >>> matches.tiled(matches.choices[0])
+        MatchTiling(match=<Match C[i][j] += A[i][k] * B[j][k]: {'i': 'i', 'j': 'j', 'k': 'k'}>,
+        sizes=(('i', 64), ('j', 64), ('k', 64)))
+        """
         own = {loop: size for loop, size in self.tile.items() if loop in match.computation.loops}
         return match.tiled(own) if self.tile else match.whole
 
@@ -127,7 +142,14 @@ class Matches(Answer):
 
     def to_xarray(self) -> xr.Dataset:
         """A row for each choice: the loop bound to each of the intrinsic's (empty: none), and its
-        costs."""
+        costs.
+
+        Examples
+        --------
+        >>> matches = ithaca.match("mm", intrinsic="gemm", i=64, j=64, k=64)
+        >>> dict(matches.to_xarray().sizes)
+        {'choice': 1}
+        """
         import xarray as xr
 
         rows = [self._fields(match) for match in self.choices]

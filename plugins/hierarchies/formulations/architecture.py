@@ -220,7 +220,16 @@ class Tensorized:
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """Storage levels, and the multipliers inside them. An `InputError` says what contradicts
-    itself."""
+    itself.
+
+    Examples
+    --------
+    >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+    >>> arch
+    <Architecture simple: DRAM, Buffer, RF, mac>
+    >>> [level.name for level in arch.levels]
+    ['DRAM', 'Buffer', 'RF']
+    """
 
     name: str
     """Its name."""
@@ -255,7 +264,14 @@ class Architecture:
     """Names of spatial nodes in its file, and the levels that hold their instances."""
 
     def spreading(self, name: str) -> str:
-        """The level inside which the loops of a spatial node lie; others as they are named."""
+        """The level inside which the loops of a spatial node lie; others as they are named.
+
+        Examples
+        --------
+        >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+        >>> arch.spreading("PE")
+        'Buffer'
+        """
         own = dict(self.meshes).get(name, name)
         names = [level.name for level in self.levels]
         inside = name in names and self.inner_mesh(names.index(name)) is not None
@@ -320,7 +336,15 @@ class Architecture:
         return (*self.levels, self.compute)
 
     def keeping(self, keeps: dict[str, frozenset[str]]) -> Architecture:
-        """The architecture with other tensors kept; levels that are not named stay as they are."""
+        """The architecture with other tensors kept; levels that are not named stay as they are.
+
+        Examples
+        --------
+        >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+        >>> inner = arch.keeping({"RF": frozenset({"C"})})
+        >>> inner.levels[-1].keeps
+        frozenset({'C'})
+        """
         levels = tuple(
             replace(level, keeps=keeps.get(level.name, level.keeps)) for level in self.levels
         )
@@ -330,7 +354,14 @@ class Architecture:
         self, kept: Sequence[tuple[str, int]], tensors: Collection[str]
     ) -> Architecture | None:
         """The architecture with some of a nest's tensors, and their words, in the outermost level
-        inside the first that may keep them; None if there is none of one instance."""
+        inside the first that may keep them; None if there is none of one instance.
+
+        Examples
+        --------
+        >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+        >>> arch.retaining([("B", 1024)], {"A", "B", "C"}).levels[1].resident
+        (('B', 1024),)
+        """
         levels = [replace(level, keeps=level.kept(tensors)) for level in self.levels]
         for tensor, words in kept:
             home = next(
@@ -344,7 +375,14 @@ class Architecture:
 
     def inner_mesh(self, level: int) -> tuple[int, int] | None:
         """The mesh that lies directly inside a level: X and Y up to there; None where there are no
-        more instances inside."""
+        more instances inside.
+
+        Examples
+        --------
+        >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+        >>> arch.inner_mesh(1)
+        (16, 16)
+        """
         inner = self.levels[level + 1] if level + 1 < len(self.levels) else self.compute
         return (
             (inner.mesh_x, inner.mesh_y) if inner.instances > self.levels[level].instances else None
@@ -352,7 +390,13 @@ class Architecture:
 
     def check_tensors(self, nest: LoopNest) -> None:
         """Refuse levels that keep tensors that a nest does not have, and an outermost one that does
-        not keep all it has."""
+        not keep all it has.
+
+        Examples
+        --------
+        >>> arch = next(a for a in ithaca.list_architectures() if a.name == "simple")
+        >>> arch.check_tensors(ithaca.nest("ik,kj->ij", i=4, j=4, k=4))
+        """
         tensors = [access.tensor for access in nest.accesses]
         for level in self.levels:
             named = {

@@ -72,7 +72,14 @@ class ExpectedDocument(Document):
 
 @dataclass(frozen=True)
 class Build:
-    """The answer of `ithaca.build`: what hardware did, beside what it must do."""
+    """The answer of `ithaca.build`: what hardware did, beside what it must do.
+
+    Examples
+    --------
+    >>> built = ithaca.build("rtl")  # doctest: +SKIP
+    >>> built.right  # doctest: +SKIP
+    True
+    """
 
     folder: Path
     """The folder of the hardware."""

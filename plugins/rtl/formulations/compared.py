@@ -37,7 +37,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, repr=False)
 class Simulation(Answer):
     """The answer of `ithaca.simulate`: a run of a configuration, beside the cycles of every
-    edition."""
+    edition.
+
+    Examples
+    --------
+    >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    >>> run = ithaca.simulate(r)
+    >>> run.cycles, run
+    (58, <Simulation: mm (i=4, j=4, k=4) fp32, design [i,j] C, simulated: 58 cycles>)
+    """
 
     again = "simulated again"
 
@@ -119,13 +127,26 @@ class Simulation(Answer):
         """Draw when modules work, as a chart and to a file like other answers.
 
         Raises `InputError` if the run hangs or is too long to be drawn.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> ithaca.simulate(r).plot("run.svg")
+        <Plot: mm (i=4, j=4, k=4) fp32, design [i,j] C, simulated: 58 cycles: when modules work>
         """
         title = f"{self.headline}: when modules work"
         return self.drawn(replace(self.made("chart"), title=title), path)
 
     def to_xarray(self) -> xr.Dataset:
         """The activity of each module as labelled arrays: shares of the run, on average over its
-        processes."""
+        processes.
+
+        Examples
+        --------
+        >>> r = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+        >>> sorted(ithaca.simulate(r).to_xarray())[:2]
+        ['entering', 'held_up']
+        """
         import xarray as xr
 
         modules = self.run.modules
