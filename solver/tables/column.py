@@ -243,7 +243,10 @@ def _reach(expression: Expression, values: NumbersByName) -> float:
     bound = _magnitude_of(expression)
     numbers = INTERVAL if any(isinstance(value, Interval) for value in values.values()) else NUMPY
     with np.errstate(all="ignore"):
-        largest = bound.evaluate(values, numbers)
+        try:
+            largest = bound.evaluate(values, numbers)
+        except ZeroDivisionError:  # of intervals: doubles are infinite there
+            return np.inf
         largest = largest.high if isinstance(largest, Interval) else largest
         reached = float(np.max(np.asarray(largest, np.float64), initial=0.0))
     return np.inf if np.isnan(reached) else reached * (1 + ROUNDING)

@@ -107,6 +107,16 @@ def test_columns_with_capped_minima_round_only_where_their_arguments_do(most, ro
 
 
 @pytest.mark.ci
+def test_columns_that_divide_by_what_may_be_0_are_looked_at_row_by_row():
+    """Rows with a divisor of 0 need not be there: a limit may leave them out."""
+    x, y = Symbol("x"), Symbol("y")
+    axis = Axis("a", (Quantity("x", 1, 9), Quantity("y", 1, 9)))
+    column = Column(0, x / minimum(y - 1, 1), low=True, high=True)
+    rows = {"x": np.array([3, 9]), "y": np.array([2, 9])}
+    assert Columns([column], axis).values(rows, 2).tolist() == [[3, 9]]
+
+
+@pytest.mark.ci
 @pytest.mark.parametrize("divisor", [5, Fraction(5, 4)])
 def test_quotients_are_rounded_up_exactly_where_doubles_are_full(divisor):
     """Doubles hold these numerators, and not what is left of their quotients by 5/4."""
