@@ -20,7 +20,7 @@ from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import goal
+from ithaca.formulations.directions import bound_as_asked, goal
 from ithaca.formulations.documents import Document, Positive, Text
 from ithaca.formulations.problem import Limit
 from ithaca.results.consistency import check_once
@@ -30,10 +30,17 @@ from ithaca.results.network_explanation import explain_layer
 from ithaca.results.run_view import rate
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import AxisDocument, question_fields
-from ithaca.results.study_explanation import also, grid_statements, label_text, remark, worth_lines
+from ithaca.results.study_explanation import (
+    also,
+    grid_statements,
+    label_text,
+    remark,
+    value_cell,
+    worth_lines,
+)
 from ithaca.results.study_files import check_count, labels_follow
 from ithaca.results.view import View, tabled
-from ithaca.results.wording import metric_label, microjoules
+from ithaca.results.wording import microjoules
 from ithaca.solver.certificate import as_stated
 from ithaca.studies.grid import Index, StudyAxis, indices
 from ithaca.studies.marginal import Marginal, distinct_limits
@@ -249,11 +256,12 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
     for index, point in study.points.items():
         result, value = point.answer, point.answer.value
         row = [(name, label_text(label)) for name, label in study.labels(index).items()]
-        row.append((metric_label(objective, _design(study.first)), number(value)))
+        row.append(value_cell(objective, value, _design(study.first)))
         if len(study.points) > 1 and objective != "objective":
             row.append(("change", _change(first, value)))
         if unproven:
-            row.append(("lower bound", number(result.lower_bound)))
+            side, bound = bound_as_asked(objective, result.lower_bound)
+            row.append((side, number(bound)))
         row.append(("status", result.certificate.stated(result.basis)))
         row.append(("ms", rounded(_time(result))))
         speed = rate(result)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
+from ithaca.formulations.directions import as_asked, asked
 from ithaca.results.network_explanation import (
     kept_statements,
     lost_statements,
@@ -101,11 +102,10 @@ def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
     difference = "the same" if whole == mine else "more" if whole > mine else "less"
     if mine and whole != mine:
         difference = f"{percent(abs(whole - mine) / abs(mine))} {difference}"
-    proven = (
-        ""
-        if other.total is None
-        else f"  ({proof(other.total.certificate, other.basis)}{as_stated(other)})"
-    )
+    proven = ""
+    if other.total is not None:
+        text = other.request.objective.text
+        proven = f"  ({proof(other.total.certificate, text, other.basis)}{as_stated(other)})"
     return Fact("compared", f"{name}: {what} {number(whole)}, {difference}{proven}")
 
 
@@ -133,7 +133,8 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
     for layer in result.layers:
         metrics = layer.answer.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
-        row += [("sizes", layer.layer.nest.short_sizes), (minimised, number(layer.answer.value))]
+        name, own = as_asked(minimised, layer.answer.value)
+        row += [("sizes", layer.layer.nest.short_sizes), (name, number(own))]
         row += [
             ("cycles", number(metrics.get("latency"))),
             ("µJ", microjoules(metrics.get("energy"))),
@@ -160,10 +161,13 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
 
 def total_fact(result: NetworkResult, where: str = "") -> Fact:
     """The objective over the whole network, and what is proven of it; ``where`` says about what."""
-    objective = result.request.objective.text
+    objective = asked(result.request.objective.text)
     if result.total is None:
         return Fact("total", f"none: '{objective}' does not add up over layers")
     certificate = result.total.certificate
     what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-    proven = proof(certificate, result.basis) + (where if certificate.status.proven else "")
-    return Fact("total", f"{objective}{what} {number(result.total.value)}  ({proven})")
+    text = result.request.objective.text
+    proven = proof(certificate, text, result.basis)
+    proven += where if certificate.status.proven else ""
+    value = number(as_asked(text, result.total.value)[1])
+    return Fact("total", f"{objective}{what} {value}  ({proven})")

@@ -126,7 +126,7 @@ class Unrolling(Answer):
             known = self.solution.metrics
             blocks.append(Fact("best", _metrics_text(known)))
             value = number(self.solution.value)
-            proof = proof_text(self.solution.certificate, self.share.words)
+            proof = proof_text(self.solution.certificate, self._objective, self.share.words)
             blocks.append(Fact("objective", f"{self._objective} {value}  ({proof})"))
         elif (bound := self.solution.certificate.lower_bound) is not None:
             blocks.append(Fact("objective", f"{self._objective} at least {number(bound)}"))
