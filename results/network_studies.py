@@ -20,7 +20,7 @@ from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import bound_as_asked, goal
+from ithaca.formulations.directions import asked, bound_as_asked
 from ithaca.formulations.documents import Document, Positive, Text
 from ithaca.formulations.problem import Limit
 from ithaca.results.consistency import check_once
@@ -35,6 +35,7 @@ from ithaca.results.study_explanation import (
     grid_statements,
     label_text,
     remark,
+    sought,
     value_cell,
     worth_lines,
 )
@@ -172,7 +173,7 @@ def _labels_follow(labels: Mapping[str, Any], result: NetworkResult) -> bool:
     seen."""
     run, known = result.network.run, dict[str, Any](result.network.parameters)
     known |= {PHASE: "none" if run is None else run.phase, MODE: result.mode}
-    known["objective"] = result.request.objective.text
+    known["objective"] = asked(result.request.objective.text)
     for name in labels.keys() & known.keys():
         check_same(labels[name], known[name], f"at.{name}")
     first = result.layers[0]
@@ -203,7 +204,7 @@ def _check_alike(study: NetworkStudy) -> None:
 def _fixed(result: NetworkResult, axes: set[str]) -> dict[str, Any]:
     """Terms that all points of a study share, but for those that an axis varies."""
     known: dict[str, Any] = {"network": result.network.name, **result.request.facts}
-    known |= {MODE: result.mode, "objective": result.request.objective.text}
+    known |= {MODE: result.mode, "objective": asked(result.request.objective.text)}
     parameters = dict(result.network.parameters)
     if PHASE not in axes:
         known |= parameters | {PHASE: result.network.run and result.network.run.phase}
@@ -350,7 +351,7 @@ def network_study_statements(study: NetworkStudy) -> tuple[str, ...]:
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
-    lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
+    lines = [f"Study: {study.title}{sought(study.objective)}; {many}."]
     lines.append(f"Counted: {study.first.share.statement}.")
     if study.objective != "objective":
         times = {i: _time(point.answer) for i, point in study.points.items()}

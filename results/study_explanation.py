@@ -233,12 +233,17 @@ def study_statements(study: Study) -> tuple[str, ...]:
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
-    lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
+    lines = [f"Study: {study.title}{sought(study.objective)}; {many}."]
     if study.objective != "objective":
         answers = {index: point.answer.configured for index, point in study.points.items()}
         times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
     return (*lines, *map(remark, study_remarks(study)))
+
+
+def sought(objective: str) -> str:
+    """Words on the direction of a study's objective; none where that varies."""
+    return "" if objective == "objective" else f", {goal([objective])}"
 
 
 def remark(text: str) -> str:
