@@ -103,10 +103,10 @@ class GroupedCommand(TyperCommand):
         except Exception as error:
             from ithaca.commands.strays import of_missing, of_strays
 
+            taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
             if missing := getattr(error, "param", None):
                 name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
-                raise of_missing(name, _words(missing), words) from None
-            taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
+                raise of_missing(name, _words(missing), () if taken else words) from None
             takes = _words(taken) if taken else ""
             if line := of_strays(error, self.params, str(self.name), takes):
                 raise line from None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
-from ithaca.formulations.directions import as_asked, asked
+from ithaca.formulations.directions import as_asked, asked, bound_as_asked
 from ithaca.results.network_explanation import (
     kept_statements,
     lost_statements,
@@ -16,8 +16,8 @@ from ithaca.results.network_explanation import (
 )
 from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
-from ithaca.results.wording import gap, microjoules, proof, shortened
-from ithaca.solver.certificate import Certificate, as_stated
+from ithaca.results.wording import gap, gap_text, microjoules, shortened
+from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Network, OmissionKind
@@ -157,6 +157,19 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
         used = "" if result.efficiency is None else f"; MACs {percent(result.efficiency)} at work"
         yield Fact("", f"latency {number(latency)} cycles{spent}, layer after layer{used}")
     yield from run_facts(result)
+
+
+def proof(certificate: Certificate, objective: str, share: str = "") -> str:
+    """The proof in words, with ``share`` of what was asked for that it is about."""
+    if certificate.status is Status.OPTIMAL:
+        return certificate.stated(share)
+    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
+        return f"not proven{share}"
+    side, least = bound_as_asked(objective, certificate.lower_bound)
+    if certificate.status is Status.FEASIBLE:
+        return f"not proven{share}: {side} {number(least)}, gap {gap_text(certificate.gap)}"
+    bound = "" if least is None else f"; {side} {number(least)}"
+    return f"{certificate.status.value}{share}{bound}"
 
 
 def total_fact(result: NetworkResult, where: str = "") -> Fact:

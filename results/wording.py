@@ -98,19 +98,6 @@ def gap(certificate: Certificate) -> str:
     return gap_text(certificate.gap) if certificate.status.configured else certificate.status.value
 
 
-def proof(certificate: Certificate, objective: str, share: str = "") -> str:
-    """The proof in words, with ``share`` of what was asked for that it is about."""
-    if certificate.status is Status.OPTIMAL:
-        return certificate.stated(share)
-    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
-        return f"not proven{share}"
-    side, least = bound_as_asked(objective, certificate.lower_bound)
-    if certificate.status is Status.FEASIBLE:
-        return f"not proven{share}: {side} {number(least)}, gap {gap_text(certificate.gap)}"
-    bound = "" if least is None else f"; {side} {number(least)}"
-    return f"{certificate.status.value}{share}{bound}"
-
-
 def shortened(name: str) -> str:
     """A layer's name for a table: of a long one, where it begins and ends."""
     return (

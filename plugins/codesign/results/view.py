@@ -9,9 +9,8 @@ from ithaca.formulations.directions import as_asked, goal
 from ithaca.formulations.goals import is_requirement
 from ithaca.plugins.codesign.results.layers import cost_text, front_rows, limit_uses
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
-from ithaca.results.network_view import layers_view, left_out_facts
+from ithaca.results.network_view import layers_view, left_out_facts, proof
 from ithaca.results.view import Block, Fact, Table, View, tabled
-from ithaca.results.wording import proof
 
 
 def codesign_view(result: CodesignResult) -> View:
