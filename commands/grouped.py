@@ -97,16 +97,15 @@ class GroupedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; lines say what is missing, and of which option strays are."""
-        words = list(args)
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [*args])
         except Exception as error:
             from ithaca.commands.strays import of_missing, of_strays
 
             taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
             if missing := getattr(error, "param", None):
                 name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
-                raise of_missing(name, _words(missing), () if taken else words) from None
+                raise of_missing(name, _words(missing), () if taken else args) from None
             takes = _words(taken) if taken else ""
             if line := of_strays(error, self.params, str(self.name), takes):
                 raise line from None

@@ -16,11 +16,14 @@ from ithaca.results.network_explanation import (
 )
 from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
-from ithaca.results.wording import gap, gap_text, microjoules, shortened
+from ithaca.results.wording import gap, gap_text, microjoules
 from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Network, OmissionKind
+
+#: Longest name of a layer in a table (characters).
+LONGEST_NAME = 18
 
 #: The layers and totals of networks, where a family has views of its own.
 VIEWS: Registry[Callable[[NetworkResult], Iterator[Block]]] = Registry("network views")
@@ -170,6 +173,15 @@ def proof(certificate: Certificate, objective: str, share: str = "") -> str:
         return f"not proven{share}: {side} {number(least)}, gap {gap_text(certificate.gap)}"
     bound = "" if least is None else f"; {side} {number(least)}"
     return f"{certificate.status.value}{share}{bound}"
+
+
+def shortened(name: str) -> str:
+    """A layer's name for a table: of a long one, where it begins and ends."""
+    return (
+        name
+        if len(name) <= LONGEST_NAME
+        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    )
 
 
 def total_fact(result: NetworkResult, where: str = "") -> Fact:

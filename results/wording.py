@@ -13,9 +13,6 @@ from ithaca.formulations.directions import bound_as_asked
 from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import Certificate, Status
 
-#: Longest name of a layer in a table (characters).
-LONGEST_NAME = 18
-
 
 def metric_label(text: str, design: Design) -> str:
     """A metric of a design with its unit; an expression has none."""
@@ -96,12 +93,3 @@ def proof_text(certificate: Certificate, objective: str, basis: str = "") -> str
 def gap(certificate: Certificate) -> str:
     """The gap that is left, or why there is none."""
     return gap_text(certificate.gap) if certificate.status.configured else certificate.status.value
-
-
-def shortened(name: str) -> str:
-    """A layer's name for a table: of a long one, where it begins and ends."""
-    return (
-        name
-        if len(name) <= LONGEST_NAME
-        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
-    )
