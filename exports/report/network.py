@@ -92,7 +92,7 @@ def _layers(result: NetworkResult) -> Section:
     if all(layer.answer.value is None for layer in result.layers):
         return Section("layers", "The layers", view_blocks(view))
     text = (
-        "A bar is what all runs of a layer take; its dark part is the share of the "
+        "A bar is what all runs of a layer take; its filled part is the share of the "
         "cycles in which the MAC units of the "
         "layer's array do its own operations. Where a layer is not "
         "proven, a mark shows its lower bound."

@@ -129,7 +129,7 @@ def binding(statements: Sequence[str]) -> str:
                 more = [text for texts in known if len(texts) == 1 for text in texts]
                 there = _at_the_best(statement, statements)
                 return " ".join((statement, *[of_layer] * bool(of_layer), *there, *more))
-    return " ".join(statement for statement in statements if statement.startswith("Least "))
+    return " ".join(each for each in statements if each.startswith(("Least ", "Most ")))
 
 
 def _at_the_best(best: str, statements: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from ithaca.exports.charts.chart import Bar, BarChart
 from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.numbers import number
-from ithaca.plugins.unrolling.commands.unrolling import Unrolling, words
+from ithaca.plugins.unrolling.commands.unrolling import Unrolling, called, words
 from ithaca.plugins.unrolling.formulations.layers import INTERVAL
 
 
@@ -30,7 +30,7 @@ def pipeline_chart(answer: Unrolling) -> BarChart:
     interval = max(own[INTERVAL] for own in best)
     marks = "; marks: the file's folding" if file else ""
     return BarChart(
-        f"{answer.headline}; the cycles of each layer, as {answer.tool} builds them{marks}",
+        f"{answer.headline}; the cycles of each layer, as {called(answer.tool)} builds them{marks}",
         "cycles from image to image",
         tuple(bars),
         line=(float(interval), f"interval {number(interval)}"),

@@ -118,7 +118,9 @@ class Unrolling(Answer):
         return tuple(self._blocks())
 
     def _blocks(self) -> list[Block]:
-        ends = f"{len(self.pipeline.layers)} layers side by side, as {self.tool} builds them"
+        ends = (
+            f"{len(self.pipeline.layers)} layers side by side, as {called(self.tool)} builds them"
+        )
         blocks: list[Block] = [Fact("pipeline", f"{self.network}: {ends}")]
         if self.folding is not None:
             blocks.append(Fact("file", _metrics_text(self.stated_metrics)))
@@ -231,6 +233,11 @@ def _choice(unrolled: Unrolled, tool: str) -> dict[str, int]:
     if tool == "hls4ml":
         return {"reuse": unrolled.reuse}
     return {"pe": unrolled.pe, "simd": unrolled.simd}
+
+
+def called(tool: str) -> str:
+    """The name that a tool gives itself."""
+    return "FINN" if tool == "finn" else tool
 
 
 def words(unrolled: Unrolled, tool: str) -> str:
