@@ -21,24 +21,24 @@ _Value = TypeVar("_Value", Fraction, Fraction | None)
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:
     """Objectives in words, the negative of one as what is maximised."""
-    names = [asked(text) for text in texts]
+    names = [name_asked(text) for text in texts]
     if names == list(texts):
         return f"minimising {between.join(texts)}"
     pairs = zip(texts, names, strict=True)
     return ", then ".join(f"m{'in' if t == n else 'ax'}imising {n.strip()}" for t, n in pairs)
 
 
-def asked(text: str) -> str:
+def name_asked(text: str) -> str:
     """The name of an objective, or of objectives in order; of a negative what is maximised."""
     parts = split_values(text)
     if len(parts) > 1:
-        return ",".join(map(asked, parts))
+        return ",".join(map(name_asked, parts))
     return no[2] or no[1] if (no := _NEGATIVE(text)) else text
 
 
 def as_asked(text: str, value: _Value) -> tuple[str, _Value]:
     """An objective with a value of it; of the negative of something that, with its own value."""
-    return asked(text), -value if value is not None and _grows(text) else value
+    return name_asked(text), -value if value is not None and _grows(text) else value
 
 
 def bound_as_asked(text: str, bound: _Value) -> tuple[str, _Value]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
-from ithaca.formulations.directions import as_asked, asked, bound_as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.network_explanation import (
     kept_statements,
     lost_statements,
@@ -163,7 +163,17 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
 
 
 def proof(certificate: Certificate, objective: str, share: str = "") -> str:
-    """The proof in words, with ``share`` of what was asked for that it is about."""
+    """The proof in words.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The proof.
+    objective : str
+        The objective, which says on which side its bound is.
+    share : str, optional
+        The share of what was asked for that it is about.
+    """
     if certificate.status is Status.OPTIMAL:
         return certificate.stated(share)
     if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
@@ -186,7 +196,7 @@ def shortened(name: str) -> str:
 
 def total_fact(result: NetworkResult, where: str = "") -> Fact:
     """The objective over the whole network, and what is proven of it; ``where`` says about what."""
-    objective = asked(result.request.objective.text)
+    objective = name_asked(result.request.objective.text)
     if result.total is None:
         return Fact("total", f"none: '{objective}' does not add up over layers")
     certificate = result.total.certificate

@@ -13,7 +13,7 @@ from typing import Any
 
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.directions import as_asked, asked, bound_as_asked, goal
+from ithaca.formulations.directions import as_asked, bound_as_asked, goal, name_asked
 from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
 from ithaca.results.wording import (
@@ -168,7 +168,17 @@ def front_statements(front: Front) -> tuple[str, ...]:
 
 
 def value_cell(text: str, value: Fraction | None, design: Design) -> tuple[str, str]:
-    """An objective as a column of a table, as it was asked for."""
+    """An objective as a column of a table, as it was asked for.
+
+    Parameters
+    ----------
+    text : str
+        The objective.
+    value : Fraction, optional
+        Its value; None where there is none.
+    design : Design
+        A design, which knows units.
+    """
     name, own = as_asked(text, value)
     return metric_label(name, design), number(own)
 
@@ -182,7 +192,7 @@ def bound_cells(certificate: Certificate, objective: str) -> list[tuple[str, str
 def front_rows(front: Front) -> list[list[tuple[str, str]]]:
     """Heading and cell of every column of the table of points."""
     texts = [objective.text for objective in front.objectives]
-    names = [asked(text) for text in texts]
+    names = [name_asked(text) for text in texts]
     limited = [n for n in limited_metrics(front.problems[0].limits) if n not in names]
     rows, design = [], front.problems[0].design
     for place, point in enumerate(front.points, 1):

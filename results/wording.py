@@ -71,8 +71,17 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
 
 
 def proof_text(certificate: Certificate, objective: str, basis: str = "") -> str:
-    """The proof of a design's configuration in words, and the effort; ``basis`` says what proved
-    it."""
+    """The proof of a design's configuration in words, and the effort.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The proof.
+    objective : str
+        The objective, which says on which side its bound is.
+    basis : str, optional
+        Words on what proved it.
+    """
     effort = certificate.effort and f"; {certificate.effort}"
     if certificate.status is Status.OPTIMAL:
         ties = (

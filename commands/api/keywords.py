@@ -320,8 +320,8 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
         for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
             extents = words.pop(name)
         for name in {PROGRESS, "before"} & words.keys():
-            if (given := words[name]) is not None and not callable(given):
-                raise InputError(f"{name} is {_in_python(given)}; allowed: a function")
+            if (value := words[name]) is not None and not callable(value):
+                raise InputError(f"{name} is {_in_python(value)}; allowed: a function")
         hear = words.pop(PROGRESS, None)
         try:
             _check_extents(extents, flat.parameters)

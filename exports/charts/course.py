@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ithaca.exports.charts.chart import LineChart, Series, metric_unit, wide_spread
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
-from ithaca.formulations.directions import as_asked, asked, bound_as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.wording import metric_label
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def course_chart(solution: Solution, over: str) -> LineChart:
     trace, design = solution.certificate.trace, solution.problem.design
     series = []
     objective = solution.problem.objective.words
-    side, what = bound_as_asked(objective, None)[0], asked(objective)
+    side, what = bound_as_asked(objective, None)[0], name_asked(objective)
     for name, attribute, role in (
         (side, "lower_bound", "limit"),
         ("incumbent", "value", "answer"),

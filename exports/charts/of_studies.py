@@ -14,7 +14,7 @@ from ithaca.exports.charts.chart import (
     wide_spread,
 )
 from ithaca.files.errors import InputError
-from ithaca.formulations.directions import as_asked, asked
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
@@ -38,7 +38,7 @@ def study_chart(study: Study) -> LineChart:
     problems = [point.problems[0] for point in study.points.values()]
     objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
     alone = len(objectives) == 1
-    name = asked(objectives[0])
+    name = name_asked(objectives[0])
     return grid_chart(
         study.provenance.get("title", "what-if study"),
         study.axes,
@@ -57,9 +57,9 @@ def network_study_chart(study: NetworkStudy) -> LineChart:
     return grid_chart(
         study.title,
         study.axes,
-        metric_label(asked(objective), design),
+        metric_label(name_asked(objective), design),
         study.cells,
-        metric_unit(asked(objective), design) if alone else None,
+        metric_unit(name_asked(objective), design) if alone else None,
         objective,
     )
 
@@ -153,7 +153,7 @@ def front_chart(front: Front) -> LineChart:
     title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
-    names = [asked(text) for text in texts]
+    names = [name_asked(text) for text in texts]
     labels = [metric_label(name, design) for name in names]
     return points_chart(title, labels, [metric_unit(name, design) for name in names], points)
 
@@ -166,7 +166,7 @@ def network_front_chart(front: NetworkFront) -> LineChart:
     title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
-    names = [asked(text) for text in texts]
+    names = [name_asked(text) for text in texts]
     labels = [metric_label(name, design) for name in names]
     return points_chart(title, labels, [metric_unit(name, design) for name in names], points)
 

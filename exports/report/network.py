@@ -27,7 +27,7 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.page import SECTIONS, rendered
 from ithaca.files.numbers import counted, number
-from ithaca.formulations.directions import as_asked, asked, bound_as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.network_explanation import NetworkExplanation, whole_taken
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
@@ -116,7 +116,7 @@ def _choices(result: NetworkResult) -> list[Section]:
         )
         for c in result.choices
     )
-    columns = ("kernel", "design", asked(text), bound_as_asked(text, None)[0], "")
+    columns = ("kernel", "design", name_asked(text), bound_as_asked(text, None)[0], "")
     caption = "Designs compared, the best of each kernel first"
     table = Table(caption, columns, rows, frozenset({0, 1, 4}))
     return [Section("shared", "What layers share", (table,))]

@@ -7,7 +7,7 @@ from ithaca.exports.charts.course import course_chart
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.files.numbers import number
-from ithaca.formulations.directions import as_asked, asked, bound_as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
@@ -90,7 +90,7 @@ def designs(result: Result) -> Section:
                 "its optimum lies between mark and end."
             )
         design = result.problem.design
-        name = asked(objective)
+        name = name_asked(objective)
         label, also = metric_label(name, design), metric_unit(name, design)
         most = "least" if name == objective else "most"
         chart = BarChart(f"The {most} {name} of every design", label, bars, also=also)
@@ -107,7 +107,7 @@ def _bar(solution: Solution, objective: str, *, first: bool) -> Bar:
     value, bound = as_asked(objective, solution.value)[1], as_asked(objective, proof.lower_bound)[1]
     if value is None:
         lost = proof.beaten
-        side = "less" if asked(objective) == objective else "more"
+        side = "less" if name_asked(objective) == objective else "more"
         ended = f"not better (no {side} than {number(bound)})" if lost else None
         return Bar(solution.design, None, f"{ended or OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL

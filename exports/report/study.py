@@ -9,7 +9,7 @@ from ithaca.exports.report.answer import Card, card, findings, verdict
 from ithaca.exports.report.blocks import Section, chart_figure, view_blocks
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
-from ithaca.formulations.directions import as_asked, asked
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.results.view import Table
 from ithaca.results.wording import headed
 from ithaca.studies.points import GridAnswer
@@ -48,11 +48,14 @@ def _cards(answer: Any, columns: Sequence[str]) -> tuple[Card, ...]:
             if cell.value is not None
         ]
         ends = [("least", min), ("largest", max)] if known and what != "objective" else []
-        values = [(word, asked(what), end(known)) for word, end in ends]
+        values = [(word, name_asked(what), end(known)) for word, end in ends]
     else:
         rows = zip(*(point.values for point in answer.points), strict=True)
         values = [
-            ("least" if asked(o.text) == o.text else "largest", *as_asked(o.text, min(row)))
+            (
+                "least" if name_asked(o.text) == o.text else "largest",
+                *as_asked(o.text, min(row)),
+            )
             for o, row in zip(answer.objectives, rows, strict=False)
         ]
     figures = (

@@ -23,7 +23,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
-from ithaca.formulations.directions import as_asked, asked
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.limits import parse_upper
 from ithaca.plugins.codesign.results.documents import read_codesign
 from ithaca.plugins.codesign.results.layers import metric_of
@@ -173,7 +173,7 @@ class CodesignStudy(GridAnswer):
     @property
     def chart(self) -> Chart:
         texts = {point.question.objectives[0].text for point in self.points.values()}
-        metric = metric_of(self.first.question, asked(min(texts)))
+        metric = metric_of(self.first.question, name_asked(min(texts)))
         label = headed(metric.name, metric.unit)
         alone = len(texts) == 1
         return grid_chart(

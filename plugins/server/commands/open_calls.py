@@ -24,7 +24,7 @@ async def answered_first(incoming: Any, outgoing: Any) -> AsyncIterator[tuple[An
     """
     import anyio
 
-    asked: set[Any] = set()
+    numbers: set[Any] = set()
     answered = anyio.Condition()
     ahead, received = anyio.create_memory_object_stream[Any](0)
     sent, behind = anyio.create_memory_object_stream[Any](0)
@@ -32,14 +32,14 @@ async def answered_first(incoming: Any, outgoing: Any) -> AsyncIterator[tuple[An
     async def read() -> None:
         async with ahead, incoming:
             async for message in incoming:
-                note = getattr(message, "message", None)
+                note: Any = getattr(message, "message", None)
                 if getattr(note, "method", None) == CANCELLED:
                     await settle((getattr(note, "params", None) or {}).get("requestId"))
                 elif hasattr(note, "method") and hasattr(note, "id"):
-                    asked.add(note.id)
+                    numbers.add(note.id)
                 await ahead.send(message)
             async with answered:
-                while asked:
+                while numbers:
                     await answered.wait()
 
     async def write() -> None:
@@ -51,7 +51,7 @@ async def answered_first(incoming: Any, outgoing: Any) -> AsyncIterator[tuple[An
 
     async def settle(number: Any) -> None:
         async with answered:
-            asked.discard(number)
+            numbers.discard(number)
             answered.notify_all()
 
     async with anyio.create_task_group() as group:
