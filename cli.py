@@ -136,7 +136,14 @@ class _Commands(TyperGroup):
         )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except Exception:
+            from ithaca.commands.strays import of_command
+
+            if line := of_command(args[0], {own: load(own) for own in helps()}):
+                raise line from None
+            raise
         if (
             ctx.resilient_parsing and rest and rest[-1].startswith("-")
         ):  # an option whose value is being completed

@@ -21,6 +21,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.netcdf import check_netcdf
 from ithaca.files.numbers import number
 from ithaca.files.signals import check, deferred
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.space import Role
 from ithaca.refine.window import Window, window_around
 
@@ -122,15 +123,19 @@ def _print(grid: Grid) -> None:
         out.print(line)
     if best is None:
         return
+    words = problem.objective.text
     exact, here = problem.feasible_value(best.configuration), problem.feasible_value(window.center)
     if exact is None or float(exact) != best.value:
         # cannot happen where doubles are exact; a rounded objective is told as such
-        out.print(f"rounded: exactly, the best point has {number(exact)}")
+        out.print(f"rounded: exactly, the best point has {number(as_asked(words, exact)[1])}")
     place = ", ".join(f"{name}={value}" for name, value in best.factors.items())
     same = (
-        "the result's" if exact is not None and exact == here else f"the result has {number(here)}"
+        "the result's"
+        if exact is not None and exact == here
+        else f"the result has {number(as_asked(words, here)[1])}"
     )
-    out.print(f"best   {problem.objective.text} {number(exact)} ({same}) at {place}")
+    name, own = as_asked(words, exact)
+    out.print(f"best   {name} {number(own)} ({same}) at {place}")
 
 
 def _held_packs(window: Window) -> list[str]:

@@ -11,7 +11,6 @@ from typer import Context, Exit, echo
 from typer.core import TyperCommand
 
 from ithaca.commands.api.keywords import Declared
-from ithaca.files.errors import InputError
 from ithaca.formulations.families import QUESTION_KINDS
 from ithaca.formulations.question_kind import RARE
 
@@ -99,14 +98,14 @@ class GroupedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; lines say what is missing, and of which option strays are."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [*args])
         except Exception as error:
-            if missing := getattr(error, "param", None):
-                name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
-                raise InputError(f"{name} is missing; allowed: {_words(missing)}") from None
-            from ithaca.commands.strays import of_strays
+            from ithaca.commands.strays import of_missing, of_strays
 
             taken = next((p for p in self.params if _heading(p) == ARGUMENTS), None)
+            if missing := getattr(error, "param", None):
+                name = missing.metavar if _heading(missing) == ARGUMENTS else missing.opts[-1]
+                raise of_missing(name, _words(missing), () if taken else args) from None
             takes = _words(taken) if taken else ""
             if line := of_strays(error, self.params, str(self.name), takes):
                 raise line from None

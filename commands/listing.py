@@ -12,11 +12,12 @@ from typer.core import TyperCommand, TyperGroup
 from ithaca.commands.api.lists import list_networks, list_platforms, list_workloads
 from ithaca.commands.api.outputs import AsJson, TableFile
 from ithaca.commands.display import show
-from ithaca.commands.outcome import print_document, write_rows
+from ithaca.commands.outcome import print_document, say, write_rows
 from ithaca.commands.typed import as_typed
 from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
+from ithaca.files.reading import packaged_text
 from ithaca.files.registry import Registry
 from ithaca.files.writing import SCHEMA
 from ithaca.results.view import Table
@@ -117,8 +118,43 @@ def print_networks(*, table: TableFile = None, as_json: AsJson = False) -> None:
     )
 
 
-def print_platforms(*, table: TableFile = None, as_json: AsJson = False) -> None:
+def say_file(name: str, text: str, table: Path | None, *, as_json: bool) -> None:
+    """Print the file of one of a list. Raises `InputError` where a table or JSON is asked for.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    text : str
+        The file's text.
+    table : Path, optional
+        The file that the list was to be written to.
+    as_json : bool
+        Whether the list was to be printed as JSON.
+    """
+    if as_json or table is not None:
+        option = "--json" if as_json else "--table"
+        raise InputError(f"{option} does not go with {quoted(name)}; allowed: without it")
+    say(text)
+
+
+def print_platforms(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="One, whose file is printed: a start for your own."),
+    ] = None,
+    *,
+    table: TableFile = None,
+    as_json: AsJson = False,
+) -> None:
     """Devices that come with Ithaca."""
+    if name is not None:
+        from ithaca.formulations.platform_files import PACKAGE, platform_names
+
+        if name not in platform_names():
+            raise InputError(f"unknown platform {quoted(name)}{among(name, platform_names())}")
+        say_file(name, packaged_text(PACKAGE, name), table, as_json=as_json)
+        return
     rows, sources = [], []
     for platform in list_platforms():
         resources = [

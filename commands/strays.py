@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from ithaca.files.errors import InputError
@@ -13,8 +14,38 @@ from ithaca.formulations.families import QUESTIONS
 #: How near an option's name must be to be what was meant.
 NEAR = 0.7
 
+#: Longest name of a file that is looked for (characters).
+MOST = 200
+
 #: What devices have, by words that stand for it.
 OF_PLATFORMS = frozenset({"clock", "frequency", "freq", "mhz", "clock-mhz"})
+
+
+def of_missing(name: str, allowed: str, words: Iterable[str]) -> InputError:
+    """The line on what is missing; a word that is a file may have been meant for it.
+
+    Parameters
+    ----------
+    name : str
+        The option, or the argument.
+    allowed : str
+        Words on what it may be.
+    words : iterable of str
+        All words of the command line.
+    """
+    meant = next((w for w in words if not w.startswith("-") and Path(w[:MOST]).exists()), "")
+    hint = f"; did you mean {name} {meant}?" if meant and name.startswith("--") else ""
+    return InputError(f"{name} is missing; allowed: {allowed}{hint}")
+
+
+def of_command(name: str, commands: Mapping[str, Any]) -> InputError | None:
+    """The line on a command that is none, but an option of others; None where it is neither."""
+    option = f"--{name}"
+    having = [own for own, each in commands.items() if any(option in p.opts for p in each.params)]
+    if not having:
+        return None
+    several = ", ".join(having)
+    return InputError(f"No such command '{name}'; {option} is an option of {several}")
 
 
 def of_strays(error: Any, parameters: Iterable[Any], command: str, takes: str) -> InputError | None:

@@ -293,6 +293,9 @@ class Words:
     solution: Any = field(default=None, repr=False)
     """The configuration that is explained, of one workload."""
 
+    def __repr__(self) -> str:
+        return f"<Words: {' '.join(self.statements[:2])}>"
+
     def __str__(self) -> str:
         return "\n".join(self.statements)
 
@@ -336,6 +339,9 @@ class Verification:
     def confirmed(self) -> bool:
         """Whether all that is claimed was proven again."""
         return all(check.confirmed for check in self.checks)
+
+    def __repr__(self) -> str:
+        return f"<Verification: {'' if self.confirmed else 'not all '}confirmed; print says more>"
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.checks))

@@ -5,29 +5,50 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
+from ithaca.files.words import split_values
 from ithaca.formulations.algebra.expression import Expression, Symbol
 from ithaca.formulations.algebra.monotonicity import POSITIVE, trends
 from ithaca.formulations.algebra.parsing import parse_expression
 from ithaca.formulations.design import Metric
 
 #: The negative of one thing, whose parentheses are closed only in the end.
-_NEGATIVE = re.compile(r"\s*-(\((?:[^()]|\([^()]*\))*\)|[A-Za-z_][\w.]*)\s*").fullmatch
+_NEGATIVE = re.compile(r"\s*-(\(((?:[^()]|\([^()]*\))*)\)|[A-Za-z_][\w.]*)\s*").fullmatch
+
+_Value = TypeVar("_Value", Fraction, Fraction | None)
 
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:
     """Objectives in words, the negative of one as what is maximised."""
-    negative = [_NEGATIVE(text) for text in texts]
-    if not any(negative):
+    names = [name_asked(text) for text in texts]
+    if names == list(texts):
         return f"minimising {between.join(texts)}"
-    wanted = zip(texts, negative, strict=True)
-    words = (f"maximising {no[1]}" if no else f"minimising {text.strip()}" for text, no in wanted)
-    return f"{', then '.join(words)}, as {between.join(texts)} minimised"
+    pairs = zip(texts, names, strict=True)
+    return ", then ".join(f"m{'in' if t == n else 'ax'}imising {n.strip()}" for t, n in pairs)
 
 
-def as_asked(text: str, value: Fraction) -> tuple[str, Fraction]:
+def name_asked(text: str) -> str:
+    """The name of an objective, or of objectives in order; of a negative what is maximised."""
+    parts = split_values(text)
+    if len(parts) > 1:
+        return ",".join(map(name_asked, parts))
+    return no[2] or no[1] if (no := _NEGATIVE(text)) else text
+
+
+def as_asked(text: str, value: _Value) -> tuple[str, _Value]:
     """An objective with a value of it; of the negative of something that, with its own value."""
-    return (no[1], -value) if (no := _NEGATIVE(text)) else (text, value)
+    return name_asked(text), -value if value is not None and _grows(text) else value
+
+
+def bound_as_asked(text: str, bound: _Value) -> tuple[str, _Value]:
+    """The name of a bound of an objective, lower or upper, with its value as asked."""
+    return f"{'upp' if _grows(text) else 'low'}er bound", as_asked(text, bound)[1]
+
+
+def _grows(text: str) -> bool:
+    """Whether an objective, the first one of several, is the negative of something."""
+    return bool(_NEGATIVE(split_values(text)[0]))
 
 
 def to_minimise(text: str, known: Mapping[str, Metric]) -> str:

@@ -49,7 +49,7 @@ from ithaca.formulations.technology import DEFAULT_TECHNOLOGY, LogicFit, Technol
 #: Largest platform file (bytes); the packaged ones have 300.
 MAX_BYTES = 65_536
 
-_PACKAGE = "ithaca.formulations.platforms"
+PACKAGE = "ithaca.formulations.platforms"
 
 
 class ResourceDocument(InputDocument):
@@ -155,12 +155,12 @@ class PlatformFile(InputDocument):
 
 def platform_names() -> tuple[str, ...]:
     """Names of the platforms that come with Ithaca."""
-    return packaged_names(_PACKAGE)
+    return packaged_names(PACKAGE)
 
 
 def platform_file(name_or_path: str) -> tuple[PlatformFile, object]:
     """The document of a platform, as `load_platform` finds it, and where it stands."""
-    document, where = find_document("platform", name_or_path, _PACKAGE, MAX_BYTES)
+    document, where = find_document("platform", name_or_path, PACKAGE, MAX_BYTES)
     return validated(PlatformFile, document, where), where
 
 

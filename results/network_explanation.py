@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,9 @@ from ithaca.solver.runs import none_by_form, own_run
 from ithaca.studies.network.parts import layer_result
 from ithaca.studies.network.result import ARRAY_MODES, LayerResult, NetworkResult
 from ithaca.workloads.formats import network_formats
+
+#: What ends the name of a module that moves a tensor.
+_MODULE = re.compile(r"(_1|_drain)?_IO_L\d_(in|out)$")
 
 #: The layers that take most and together at least this part of the whole are explained one by one.
 DOMINANT = Fraction(1, 2)
@@ -337,3 +341,29 @@ def network_explanation_document(
         "value": json_ready(explained.whole),
         "layers": layers,
     }
+
+
+def bound_text(result: NetworkResult) -> str:
+    """The two things that take most cycles of a network, with the share of each."""
+    shares: dict[str, Fraction] = {}
+    for layer in result.layers:
+        if layer.answer.configured is None:
+            return "–"
+        taken = layer.layer.count * layer.answer.metrics["latency"]
+        name = _bound_by(explain_layer(result, layer).remarks.document)
+        shares[name] = shares.get(name, Fraction(0)) + taken
+    whole = sum(shares.values())
+    if not whole or "" in shares:
+        return "–"
+    most = sorted(shares.items(), key=lambda part: -part[1])[:2]
+    return ", ".join(f"{name} {percent(n / whole)}" for name, n in most)
+
+
+def _bound_by(remarks: Mapping[str, Any]) -> str:
+    """The thing that takes the cycles of a layer: its processing elements, the moving of a tensor,
+    or the work of a level; empty where nothing says it."""
+    if (first := remarks.get("binding", {}).get("first")) is not None:
+        name = str(first["name"])
+        return "PEs" if name == "PE" else _MODULE.sub("", name)
+    most = remarks.get("bottleneck", {}).get("latency", {}).get("max", [])
+    return str(most[0]["name"]) if most else ""

@@ -10,7 +10,7 @@ from pydantic import Field
 from ithaca.files.documents import validated
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at
-from ithaca.files.numbers import counted, number
+from ithaca.files.numbers import counted
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.directions import goal
 from ithaca.formulations.documents import Document, Number, Text
@@ -20,10 +20,9 @@ from ithaca.results.files import check_same
 from ithaca.results.network_parts import Count, Names, NetworkPart
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import front_document
-from ithaca.results.study_explanation import front_lines
+from ithaca.results.study_explanation import front_lines, value_cell
 from ithaca.results.study_files import read_front
 from ithaca.results.view import View, tabled
-from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import as_stated
 from ithaca.studies.network.front import LayerFront, NetworkFront, check_sums
 from ithaca.studies.network.totals import adds_up
@@ -155,11 +154,14 @@ def _shown_rows(front: NetworkFront) -> list[list[tuple[str, str]]]:
     """Heading and cell of every column of the points that are shown, the ends among them."""
     many, design = len(front.points), front.layers[0].front.problems[0].design
     some = range(many) if many <= SHOWN else [n * (many - 1) // (SHOWN - 1) for n in range(SHOWN)]
-    labels = [metric_label(o.text, design) for o in front.objectives]
+    texts = [objective.text for objective in front.objectives]
     return [
         [
             ("point", f"{place + 1:,}"),
-            *zip(labels, map(number, front.points[place].values), strict=True),
+            *(
+                value_cell(t, v, design)
+                for t, v in zip(texts, front.points[place].values, strict=True)
+            ),
         ]
         for place in some
     ]

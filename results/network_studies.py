@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,20 +19,28 @@ from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import goal
+from ithaca.formulations.directions import bound_as_asked, name_asked
 from ithaca.formulations.documents import Document, Positive, Text
 from ithaca.formulations.problem import Limit
 from ithaca.results.consistency import check_once
 from ithaca.results.files import check_same
 from ithaca.results.network import network_document, read_network_result
-from ithaca.results.network_explanation import explain_layer
+from ithaca.results.network_explanation import bound_text
 from ithaca.results.run_view import rate
 from ithaca.results.schema import FirstPart
 from ithaca.results.studies import AxisDocument, question_fields
-from ithaca.results.study_explanation import also, grid_statements, label_text, remark, worth_lines
+from ithaca.results.study_explanation import (
+    also,
+    grid_statements,
+    label_text,
+    remark,
+    sought,
+    value_cell,
+    worth_lines,
+)
 from ithaca.results.study_files import check_count, labels_follow
 from ithaca.results.view import View, tabled
-from ithaca.results.wording import metric_label, microjoules
+from ithaca.results.wording import microjoules
 from ithaca.solver.certificate import as_stated
 from ithaca.studies.grid import Index, StudyAxis, indices
 from ithaca.studies.marginal import Marginal, distinct_limits
@@ -42,9 +49,6 @@ from ithaca.studies.network.study import PLATFORM, NetworkPoint, NetworkStudy
 
 #: The axes that are a network's own, beside its parameters.
 PHASE, MODE = "phase", "mode"
-
-#: What ends the name of a module that moves a tensor.
-_MODULE = re.compile(r"(_1|_drain)?_IO_L\d_(in|out)$")
 
 
 class RaisedDocument(Document):
@@ -165,7 +169,7 @@ def _labels_follow(labels: Mapping[str, Any], result: NetworkResult) -> bool:
     seen."""
     run, known = result.network.run, dict[str, Any](result.network.parameters)
     known |= {PHASE: "none" if run is None else run.phase, MODE: result.mode}
-    known["objective"] = result.request.objective.text
+    known["objective"] = name_asked(result.request.objective.text)
     for name in labels.keys() & known.keys():
         check_same(labels[name], known[name], f"at.{name}")
     first = result.layers[0]
@@ -196,7 +200,7 @@ def _check_alike(study: NetworkStudy) -> None:
 def _fixed(result: NetworkResult, axes: set[str]) -> dict[str, Any]:
     """Terms that all points of a study share, but for those that an axis varies."""
     known: dict[str, Any] = {"network": result.network.name, **result.request.facts}
-    known |= {MODE: result.mode, "objective": result.request.objective.text}
+    known |= {MODE: result.mode, "objective": name_asked(result.request.objective.text)}
     parameters = dict(result.network.parameters)
     if PHASE not in axes:
         known |= parameters | {PHASE: result.network.run and result.network.run.phase}
@@ -249,11 +253,12 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
     for index, point in study.points.items():
         result, value = point.answer, point.answer.value
         row = [(name, label_text(label)) for name, label in study.labels(index).items()]
-        row.append((metric_label(objective, _design(study.first)), number(value)))
+        row.append(value_cell(objective, value, _design(study.first)))
         if len(study.points) > 1 and objective != "objective":
             row.append(("change", _change(first, value)))
         if unproven:
-            row.append(("lower bound", number(result.lower_bound)))
+            side, bound = bound_as_asked(objective, result.lower_bound)
+            row.append((side, number(bound)))
         row.append(("status", result.certificate.stated(result.basis)))
         row.append(("ms", rounded(_time(result))))
         speed = rate(result)
@@ -310,39 +315,13 @@ def _squared(rows: list[list[tuple[str, str]]]) -> list[list[tuple[str, str]]]:
     return [[(headings[n], row[n][1]) for n in kept] for row in rows]
 
 
-def bound_text(result: NetworkResult) -> str:
-    """The two things that take most cycles of a network, with the share of each."""
-    shares: dict[str, Fraction] = {}
-    for layer in result.layers:
-        if layer.answer.configured is None:
-            return "–"
-        taken = layer.layer.count * layer.answer.metrics["latency"]
-        name = _bound_by(explain_layer(result, layer).remarks.document)
-        shares[name] = shares.get(name, Fraction(0)) + taken
-    whole = sum(shares.values())
-    if not whole or "" in shares:
-        return "–"
-    most = sorted(shares.items(), key=lambda part: -part[1])[:2]
-    return ", ".join(f"{name} {percent(n / whole)}" for name, n in most)
-
-
-def _bound_by(remarks: Mapping[str, Any]) -> str:
-    """The thing that takes the cycles of a layer: its processing elements, the moving of a tensor,
-    or the work of a level; empty where nothing says it."""
-    if (first := remarks.get("binding", {}).get("first")) is not None:
-        name = str(first["name"])
-        return "PEs" if name == "PE" else _MODULE.sub("", name)
-    most = remarks.get("bottleneck", {}).get("latency", {}).get("max", [])
-    return str(most[0]["name"]) if most else ""
-
-
 def network_study_statements(study: NetworkStudy) -> tuple[str, ...]:
     """Statements, one a line: the best points along the axes, speed, price, and the worth of
     limits."""
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
-    lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
+    lines = [f"Study: {study.title}{sought(study.objective)}; {many}."]
     lines.append(f"Counted: {study.first.share.statement}.")
     if study.objective != "objective":
         times = {i: _time(point.answer) for i, point in study.points.items()}

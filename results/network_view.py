@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.network_explanation import (
     kept_statements,
     lost_statements,
@@ -15,11 +16,14 @@ from ithaca.results.network_explanation import (
 )
 from ithaca.results.run_view import run_facts
 from ithaca.results.view import Block, Fact, Table, View, tabled
-from ithaca.results.wording import gap, microjoules, proof, shortened
-from ithaca.solver.certificate import Certificate, as_stated
+from ithaca.results.wording import gap, gap_text, microjoules
+from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.studies.network.result import NetworkResult
 from ithaca.workloads.formats import network_formats
 from ithaca.workloads.networks.network import Network, OmissionKind
+
+#: Longest name of a layer in a table (characters).
+LONGEST_NAME = 18
 
 #: The layers and totals of networks, where a family has views of its own.
 VIEWS: Registry[Callable[[NetworkResult], Iterator[Block]]] = Registry("network views")
@@ -101,11 +105,10 @@ def comparison(result: NetworkResult, other: NetworkResult, name: str) -> Fact:
     difference = "the same" if whole == mine else "more" if whole > mine else "less"
     if mine and whole != mine:
         difference = f"{percent(abs(whole - mine) / abs(mine))} {difference}"
-    proven = (
-        ""
-        if other.total is None
-        else f"  ({proof(other.total.certificate, other.basis)}{as_stated(other)})"
-    )
+    proven = ""
+    if other.total is not None:
+        text = other.request.objective.text
+        proven = f"  ({proof(other.total.certificate, text, other.basis)}{as_stated(other)})"
     return Fact("compared", f"{name}: {what} {number(whole)}, {difference}{proven}")
 
 
@@ -133,7 +136,8 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
     for layer in result.layers:
         metrics = layer.answer.metrics
         row = [("layer", shortened(layer.layer.name)), ("runs", str(layer.layer.count))]
-        row += [("sizes", layer.layer.nest.short_sizes), (minimised, number(layer.answer.value))]
+        name, own = as_asked(minimised, layer.answer.value)
+        row += [("sizes", layer.layer.nest.short_sizes), (name, number(own))]
         row += [
             ("cycles", number(metrics.get("latency"))),
             ("µJ", microjoules(metrics.get("energy"))),
@@ -158,12 +162,47 @@ def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table
     yield from run_facts(result)
 
 
+def proof(certificate: Certificate, objective: str, share: str = "") -> str:
+    """The proof in words.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The proof.
+    objective : str
+        The objective, which says on which side its bound is.
+    share : str, optional
+        The share of what was asked for that it is about.
+    """
+    if certificate.status is Status.OPTIMAL:
+        return certificate.stated(share)
+    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
+        return f"not proven{share}"
+    side, least = bound_as_asked(objective, certificate.lower_bound)
+    if certificate.status is Status.FEASIBLE:
+        return f"not proven{share}: {side} {number(least)}, gap {gap_text(certificate.gap)}"
+    bound = "" if least is None else f"; {side} {number(least)}"
+    return f"{certificate.status.value}{share}{bound}"
+
+
+def shortened(name: str) -> str:
+    """A layer's name for a table: of a long one, where it begins and ends."""
+    return (
+        name
+        if len(name) <= LONGEST_NAME
+        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
+    )
+
+
 def total_fact(result: NetworkResult, where: str = "") -> Fact:
     """The objective over the whole network, and what is proven of it; ``where`` says about what."""
-    objective = result.request.objective.text
+    objective = name_asked(result.request.objective.text)
     if result.total is None:
         return Fact("total", f"none: '{objective}' does not add up over layers")
     certificate = result.total.certificate
     what = f" ({result.request.minimise.value})" if result.request.arrays > 1 else ""
-    proven = proof(certificate, result.basis) + (where if certificate.status.proven else "")
-    return Fact("total", f"{objective}{what} {number(result.total.value)}  ({proven})")
+    text = result.request.objective.text
+    proven = proof(certificate, text, result.basis)
+    proven += where if certificate.status.proven else ""
+    value = number(as_asked(text, result.total.value)[1])
+    return Fact("total", f"{objective}{what} {value}  ({proven})")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ithaca.files.numbers import is_or_are, number
+from ithaca.formulations.directions import bound_as_asked
 from ithaca.solver.certificate import Status
 from ithaca.solver.result import Result
 
@@ -21,4 +22,5 @@ def nothing_found(result: Result) -> str:
     )
     bounds = [proof.lower_bound for proof in open_]
     least = None if None in bounds else min(bound for bound in bounds if bound is not None)
-    return f"nothing found in time; lower bound {number(least)}{some if infeasible else ''}"
+    side, bound = bound_as_asked(result.objective.words, least)
+    return f"nothing found in time; {side} {number(bound)}{some if infeasible else ''}"

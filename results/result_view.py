@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ithaca.files.numbers import number, percent
 from ithaca.files.registry import Registry
-from ithaca.formulations.directions import as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked
 from ithaca.formulations.families import profile_of
 from ithaca.results.view import Block, Fact, Loops, Table, View, tabled
 from ithaca.results.wording import WHOLE, limited_metrics, proof_text, seconds, unit_cells
@@ -77,11 +77,10 @@ def objective_fact(result: Result) -> Fact:
     best = result.best
     assert best is not None
     assert best.value is not None
-    proof = f"{proof_text(best.certificate, result.basis)}{as_stated(result)}"
-    value = number(best.value)
-    name, own = as_asked(result.objective.words, best.value)
-    if own != best.value:
-        value = f"{name} {number(own)}, as {value} minimised"
+    words = result.objective.words
+    proof = f"{proof_text(best.certificate, words, result.basis)}{as_stated(result)}"
+    name, own = as_asked(words, best.value)
+    value = number(own) if name == words else f"{name} {number(own)}"
     return Fact("objective", f"{value}  ({proof})")
 
 
@@ -132,11 +131,12 @@ def design_table(
 ) -> Table:
     """All designs of a result, the best first; ``cells`` name a design. Columns in which no design
     has anything are left out."""
+    words = result.objective.words
     rows = [
         [
             *cells(solution),
-            ("objective", number(solution.value)),
-            ("lower bound", number(proof.lower_bound)),
+            ("objective", number(as_asked(words, solution.value)[1])),
+            (bound, number(least)),
             ("status", (Termination.BEATEN if proof.beaten else proof.status).value),
             *unit_cells(solution.metrics, solution.problem.design.vocabulary),
             *(
@@ -147,6 +147,7 @@ def design_table(
         ]
         for solution in sorted(result.designs, key=lambda s: (s.value is None, s.value or 0))
         for proof in (solution.certificate,)
+        for bound, least in (bound_as_asked(words, proof.lower_bound),)
     ]
     known = {name for row in rows for name, text in row if text != "–"}
     rows = [[cell for cell in row if cell[0] in known] for row in rows]
@@ -162,14 +163,17 @@ def others_fact(result: Result) -> Iterator[Fact]:
     if best is None or best.value is None or not others:
         return
     known = sorted((s for s in others if s.value is not None), key=lambda s: s.value or 0)
-    parts = []
+    parts, words = [], result.objective.words
     for solution in known[:OTHERS]:
         assert solution.value is not None
         more = (solution.value - best.value) / abs(best.value or Fraction(1))
         apart = f" ({float(more):+.1%})" if more else " (the same)"
-        parts.append(f"{solution.design} {number(solution.value)}{apart}")
+        parts.append(f"{solution.design} {number(as_asked(words, solution.value)[1])}{apart}")
     if left := len(others) - len(parts):
         parts.append(f"{left} more" if parts else f"{left}, without a configuration")
     if (bound := result.lower_bound) is not None:
-        yield Fact("bound", f"{number(bound)} of all {len(result.designs)} designs: none is below")
+        side, least = bound_as_asked(words, bound)
+        beyond = "below" if side == "lower bound" else "above"
+        designs = len(result.designs)
+        yield Fact("bound", f"{number(least)} of all {designs} designs: none is {beyond}")
     yield Fact("others", "; ".join(parts))

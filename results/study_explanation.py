@@ -12,12 +12,18 @@ from types import MappingProxyType
 from typing import Any
 
 from ithaca.files.numbers import counted, number, percent, rounded
-from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import goal
+from ithaca.formulations.design import Design, Metric
+from ithaca.formulations.directions import as_asked, bound_as_asked, goal, name_asked
 from ithaca.results.result_view import run_text
 from ithaca.results.view import Table, View, tabled
-from ithaca.results.wording import bound_cells, limited_metrics, metric_label, seconds, unit_cells
-from ithaca.solver.certificate import Status, as_stated
+from ithaca.results.wording import (
+    gap_text,
+    limited_metrics,
+    metric_label,
+    seconds,
+    unit_cells,
+)
+from ithaca.solver.certificate import Certificate, Status, as_stated
 from ithaca.solver.infeasibility import why_infeasible
 from ithaca.solver.runs import not_run
 from ithaca.studies.front import Front
@@ -47,9 +53,11 @@ def front_lines(objectives: Sequence[str], points: Sequence[tuple[str, Vector]])
     """
     for place, objective in enumerate(objectives):
         name, values = min(points, key=lambda point: point[1][place])
-        others = [f"{o} {number(v)}" for o, v in zip(objectives, values, strict=True)]
-        del others[place]
-        yield f"Least {objective}: {number(values[place])}, with {', '.join(others)} ({name})."
+        known = list(map(as_asked, objectives, values))
+        what, own = known.pop(place)
+        others = ", ".join(f"{other} {number(value)}" for other, value in known)
+        side = "Least" if what == objective else "Most"
+        yield f"{side} {what}: {number(own)}, with {others} ({name})."
     if len(objectives) != 2:
         return
     steps = []
@@ -98,7 +106,8 @@ def grid_statements(
     place = partial(_place_of, axes)
     proof = cells[best].certificate.stated(cells[best].basis)
     at = f"{place(best) and ' at '}{place(best)}{also(timed or reached, best, place)}"
-    least = f"{objective} {number(reached[best])}{at}"
+    what, own = as_asked(objective, reached[best])
+    least = f"{what} {number(own)}{at}"
     by = f"{rounded(timed[best])} ms, the least time, as clocks differ; " if timed else ""
     yield f"Best: {least} ({by}{proof})."
     for position, axis in enumerate(axes):
@@ -106,12 +115,12 @@ def grid_statements(
         for step, label in enumerate(axis.labels):
             cell = cells[(*best[:position], step, *best[position + 1 :])]
             status = cell.certificate.status.value
-            value = status if cell.value is None else number(cell.value)
+            value = status if cell.value is None else number(as_asked(objective, cell.value)[1])
             step_time = timed.get((*best[:position], step, *best[position + 1 :]))
             took = "" if step_time is None else f" ({rounded(step_time)} ms)"
             values.append(f"{label}: {value}{took}")
         others = ", all else as at the best" if len(axes) > 1 else ""
-        yield f"Along {axis.name}: {objective} is {'; '.join(values)}{others}."
+        yield f"Along {axis.name}: {what} is {'; '.join(values)}{others}."
 
 
 def _place_of(axes: Sequence[StudyAxis], index: Index) -> str:
@@ -158,17 +167,37 @@ def front_statements(front: Front) -> tuple[str, ...]:
     return (f"Front: {front.title}, {goal(texts)}; {many}.", *lines)
 
 
+def value_cell(text: str, value: Fraction | None, design: Design) -> tuple[str, str]:
+    """An objective as a column of a table, as it was asked for.
+
+    Parameters
+    ----------
+    text : str
+        The objective.
+    value : Fraction, optional
+        Its value; None where there is none.
+    design : Design
+        A design, which knows units.
+    """
+    name, own = as_asked(text, value)
+    return metric_label(name, design), number(own)
+
+
+def bound_cells(certificate: Certificate, objective: str) -> list[tuple[str, str]]:
+    """The proof as columns of a table: the bound of an objective, and the gap."""
+    name, bound = bound_as_asked(objective, certificate.lower_bound)
+    return [(name, number(bound)), ("gap", gap_text(certificate.gap))]
+
+
 def front_rows(front: Front) -> list[list[tuple[str, str]]]:
     """Heading and cell of every column of the table of points."""
     texts = [objective.text for objective in front.objectives]
-    limited = [n for n in limited_metrics(front.problems[0].limits) if n not in texts]
+    names = [name_asked(text) for text in texts]
+    limited = [n for n in limited_metrics(front.problems[0].limits) if n not in names]
     rows, design = [], front.problems[0].design
     for place, point in enumerate(front.points, 1):
         row = [("point", str(place))]
-        row += [
-            (metric_label(text, design), number(value))
-            for text, value in zip(texts, point.values, strict=True)
-        ]
+        row += [value_cell(t, v, design) for t, v in zip(texts, point.values, strict=True)]
         row.append(("design", point.problem.design.name))
         row += unit_cells(point.metrics, point.problem.design.vocabulary)
         row += [(metric_label(name, design), number(point.metrics.get(name))) for name in limited]
@@ -214,12 +243,17 @@ def study_statements(study: Study) -> tuple[str, ...]:
     known = Counter(cell.certificate.status.value for cell in study.cells.values())
     proofs = ", ".join(f"{count} {status}" for status, count in known.items())
     many = f"{counted(len(study.points), 'point')} ({proofs}{study.basis}{as_stated(study)})"
-    lines = [f"Study: {study.title}, {goal([study.objective])}; {many}."]
+    lines = [f"Study: {study.title}{sought(study.objective)}; {many}."]
     if study.objective != "objective":
         answers = {index: point.answer.configured for index, point in study.points.items()}
         times = {i: own.metrics.get("time") for i, own in answers.items() if own is not None}
         lines += grid_statements(study.objective, study.axes, study.cells, times)
     return (*lines, *map(remark, study_remarks(study)))
+
+
+def sought(objective: str) -> str:
+    """Words on the direction of a study's objective; none where that varies."""
+    return "" if objective == "objective" else f", {goal([objective])}"
 
 
 def remark(text: str) -> str:
@@ -274,9 +308,11 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
         row = [(name, label_text(label)) for name, label in study.labels(index).items()]
         design = point.problems[0].design
         varied = study.objective in dict(row)  # the objective itself
-        heading = "value" if varied else metric_label(study.objective, design)
-        row.append((heading, number(answer.value)))
-        row += bound_cells(certificate) if unproven else []
+        own = point.problems[0].objective.text
+        heading, value = value_cell(own, answer.value, design)
+        row.append(("value" if varied else heading, value))
+        (side, bound), left = bound_cells(certificate, own)
+        row += [("bound" if varied else side, bound), left] if unproven else []
         row.append(("status", certificate.stated(point.basis)))
         row.append(("best design", "–" if answer.configured is None else answer.design))
         row += unit_cells(metrics, point.problems[0].design.vocabulary)
@@ -332,7 +368,10 @@ def worth_text(
     metric, bound, raised = marginal.limit.metric, marginal.limit.bound, marginal.raised.bound
     step = 100 * (raised - bound) / abs(bound) if bound else Fraction(0)
     limits = f"({number(bound)} → {_amount(raised, metric, units)})"
-    before, after = number(marginal.before.value), _amount(marginal.after.value, objective, units)
+    name, after = as_asked(objective, marginal.after.value)
+    own = as_asked(objective, marginal.before.value)[1]
+    moves = "lowers" if name == objective else "raises"
+    before, after, objective = number(own), _amount(after, name, units), name
     if marginal.after.value is None:
         text = "was not answered in time"
     elif marginal.before.value is None:
@@ -340,7 +379,7 @@ def worth_text(
     elif marginal.change is None:
         text = f"leaves {objective} at {after}"
     elif marginal.change < 0:
-        text = f"lowers {objective} by {percent(-marginal.change)}, from {before} to {after}"
+        text = f"{moves} {objective} by {percent(-marginal.change)}, from {before} to {after}"
     elif marginal.proven:
         text = f"buys nothing, {objective} stays at {after}"
     else:

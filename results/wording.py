@@ -9,11 +9,9 @@ from typing import Any
 from ithaca.files.numbers import engineering, number, rounded
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.design import Design
+from ithaca.formulations.directions import bound_as_asked
 from ithaca.formulations.problem import Limit
 from ithaca.solver.certificate import Certificate, Status
-
-#: Longest name of a layer in a table (characters).
-LONGEST_NAME = 18
 
 
 def metric_label(text: str, design: Design) -> str:
@@ -25,11 +23,6 @@ def metric_label(text: str, design: Design) -> str:
 def headed(text: str, unit: str) -> str:
     """The heading of a column of amounts in a unit, if they have one."""
     return f"{text} ({unit})" if unit else text
-
-
-def bound_cells(certificate: Certificate) -> list[tuple[str, str]]:
-    """The proof as columns of a table: lower bound and gap."""
-    return [("lower bound", number(certificate.lower_bound)), ("gap", gap_text(certificate.gap))]
 
 
 def seconds(certificate: Certificate) -> str:
@@ -77,9 +70,18 @@ def unit_cells(metrics: Mapping[str, Any], vocabulary: Collection[str]) -> list[
     return [cell for name, cell in cells.items() if name in vocabulary]
 
 
-def proof_text(certificate: Certificate, basis: str = "") -> str:
-    """The proof of a design's configuration in words, and the effort; ``basis`` says what proved
-    it."""
+def proof_text(certificate: Certificate, objective: str, basis: str = "") -> str:
+    """The proof of a design's configuration in words, and the effort.
+
+    Parameters
+    ----------
+    certificate : Certificate
+        The proof.
+    objective : str
+        The objective, which says on which side its bound is.
+    basis : str, optional
+        Words on what proved it.
+    """
     effort = certificate.effort and f"; {certificate.effort}"
     if certificate.status is Status.OPTIMAL:
         ties = (
@@ -93,37 +95,10 @@ def proof_text(certificate: Certificate, basis: str = "") -> str:
         further = "" if certificate.among else certificate.and_then
         return f"{better}{ties}{further}{effort}"
     gap = "unknown gap" if certificate.gap is None else f"gap {certificate.gap:.2%}"
-    return f"not proven: lower bound {number(certificate.lower_bound)}{basis}, {gap}{effort}"
+    name, bound = bound_as_asked(objective, certificate.lower_bound)
+    return f"not proven: {name} {number(bound)}{basis}, {gap}{effort}"
 
 
 def gap(certificate: Certificate) -> str:
     """The gap that is left, or why there is none."""
     return gap_text(certificate.gap) if certificate.status.configured else certificate.status.value
-
-
-def proof(certificate: Certificate, share: str = "") -> str:
-    """The proof in words, with ``share`` of what was asked for that it is about."""
-    if certificate.status is Status.OPTIMAL:
-        return certificate.stated(share)
-    if certificate.status is Status.FEASIBLE and certificate.lower_bound is None:
-        return f"not proven{share}"
-    if certificate.status is Status.FEASIBLE:
-        return (
-            f"not proven{share}: lower bound {number(certificate.lower_bound)}, "
-            f"gap {gap_text(certificate.gap)}"
-        )
-    bound = (
-        ""
-        if certificate.lower_bound is None
-        else f"; lower bound {number(certificate.lower_bound)}"
-    )
-    return f"{certificate.status.value}{share}{bound}"
-
-
-def shortened(name: str) -> str:
-    """A layer's name for a table: of a long one, where it begins and ends."""
-    return (
-        name
-        if len(name) <= LONGEST_NAME
-        else f"{name[: LONGEST_NAME // 2 - 1]}…{name[-LONGEST_NAME // 2 :]}"
-    )

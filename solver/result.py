@@ -102,7 +102,7 @@ class Result(Answer):
         what = f"{self.profile.title}, on {self.platform_name}"
         design = "" if self.best is None else f", design {self.best.design}"
         proof = f"{self.certificate.statement}{self.basis}"
-        value = value_text(self.objective.text, self.value, proof)
+        value = value_text(self.objective.words, self.value, proof)
         return f"{what}{design}: {value}"
 
     @property

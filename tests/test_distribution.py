@@ -39,6 +39,7 @@ ELSEWHERE = {
     "distributed",
     "hwcomponents",
     "IPython",
+    "anyio",
     "mcp",
     "mcp_types",
     "pynq",

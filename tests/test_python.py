@@ -389,6 +389,32 @@ def test_docstrings_speak_of_keywords_not_of_options():
         assert not re.search(r"--[a-z]|(?<![\w.`])ithaca [a-z]+ ", function.__doc__), name
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"gap": True}, "gap is True; allowed: "),
+        ({"threads": False}, "threads is False; allowed: "),
+        ({"limit": (1, 2)}, "limit is a tuple; allowed: "),
+        ({"dataflow": b"i"}, "dataflow is a bytes; allowed: "),
+        ({"uram": "yes"}, "uram is 'yes'; allowed: bool"),
+        ({"time_limit": float("nan")}, "time_limit is 'nan'; allowed: "),
+    ],
+)
+def test_what_a_keyword_cannot_be_is_refused_by_its_name(wrong, said):
+    with pytest.raises(ithaca.InputError) as refused:
+        ithaca.solve("mm", i=4, j=4, k=4, **wrong)
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.ci
+def test_checks_and_words_are_one_line_in_python():
+    result = ithaca.solve("mm", i=4, j=4, k=4, dataflow="i,j", divisors_only=True)
+    assert repr(result.verify()) == "<Verification: confirmed; print says more>"
+    assert "\n" not in repr(result.explain(quick=True))
+    assert repr(result.explain(quick=True)).startswith("<Words: Result: mm (i=4, j=4, k=4)")
+
+
 @pytest.mark.parametrize(
     ("function", "workload", "wrong", "meant"),
     [

@@ -21,7 +21,7 @@ from ithaca.commands.api.options import Effort, Extents, Keeping, SearchOptions,
 from ithaca.commands.api.parsing import check_sizes, parse_extents
 from ithaca.files.errors import InputError
 from ithaca.files.registry import Registry
-from ithaca.files.words import parse_integer, split_values
+from ithaca.files.words import parse_integer, several, split_values
 from ithaca.formulations.design import Metric
 from ithaca.formulations.directions import to_minimise
 from ithaca.formulations.problem import Objective
@@ -93,7 +93,17 @@ def pareto(
     nest = family.nest(workload, own)
     question = family.question(workload)
     spelled = family.spelled_out(objectives)
-    minimised = parse_objectives(spelled, question.vocabulary(nest))
+    try:
+        minimised = parse_objectives(spelled, question.vocabulary(nest))
+    except InputError:
+        # what poses one alone may know why it is none
+        for text in split_values(",".join(map(_text, several(spelled)))):
+            try:
+                replace(question, objective=question.minimised(text)).problems(nest)
+            except InputError as why:
+                if not str(why).startswith("--objective"):
+                    raise
+        raise
     question = replace(question, objective=minimised[0])
     for remark in question.remarks(nest):
         note(remark)
@@ -118,6 +128,11 @@ def pareto(
             ),
             provenance=stated_terms(question, nest),
         )
+
+
+def _text(objective: str | Objective) -> str:
+    """The text of an objective."""
+    return objective.text if isinstance(objective, Objective) else str(objective)
 
 
 def refuse_sharing(stated: StatedOptions) -> None:

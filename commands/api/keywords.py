@@ -319,9 +319,10 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
         extents: dict[str, Any] = {}
         for name in [n for n in words if flat.parameters[n].kind is Parameter.VAR_KEYWORD]:
             extents = words.pop(name)
+        for name in {PROGRESS, "before"} & words.keys():
+            if (value := words[name]) is not None and not callable(value):
+                raise InputError(f"{name} is {_in_python(value)}; allowed: a function")
         hear = words.pop(PROGRESS, None)
-        if hear is not None and not callable(hear):
-            raise InputError(f"{PROGRESS} is {_in_python(hear)}; allowed: a function")
         try:
             _check_extents(extents, flat.parameters)
             for option in options:
@@ -351,16 +352,26 @@ def public(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def _check_type(name: str, value: object, kind: Any) -> None:
-    """Refuse what is of no type that a keyword takes; words are read, whatever they stand for."""
-    kinds = [
-        get_origin(each) or each
-        for each in (get_args(kind) if isinstance(kind, UnionType) else [kind])
-    ]
-    known = tuple(each for each in kinds if isinstance(each, type))
-    number = {int, float} & {*known} and hasattr(value, "__float__")
-    words = isinstance(value, str | Enum) and known != (bool,)
-    if not (words or number or isinstance(value, known) or len(known) < len(kinds)):
+    """Refuse what is of no type that a keyword takes, or holds what is of none."""
+    if not _fits(value, kind):
         raise InputError(f"{name} is {_in_python(value)}; allowed: {type_text(kind)}")
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value is of a type; words are read, whatever they stand for."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    known = {get_origin(each) or each: get_args(each) for each in kinds}
+    if not all(isinstance(each, type) for each in known):
+        return True
+    if isinstance(value, bool):
+        return bool in known or object in known
+    if isinstance(value, str | Enum):
+        return known.keys() != {bool}
+    if {int, float} & known.keys() and hasattr(value, "__float__"):
+        return True
+    if isinstance(value, Sequence) and Sequence in known:
+        return all(_fits(item, *known[Sequence]) for item in value)
+    return isinstance(value, tuple(known))
 
 
 def _in_python(value: object) -> str:

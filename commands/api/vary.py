@@ -178,6 +178,13 @@ def _variation(
         known = [metric for metric in metrics if "." not in metric]
         split = [figure.partition(".") for figure in figures]
         hardware = dict.fromkeys(f"{part}.FIGURE" if figure else part for part, _, figure in split)
+        part = plain.rpartition(".")[0]
+        of_part = {f: figures[f"{p}.{f}"] for p, _, f in split if f and p == part}
+        if of_part:
+            texts = (f"{own} ({metric.meaning})" for own, metric in of_part.items())
+            raise InputError(
+                f"--vary {quoted(name)}: {part} has no such figure; allowed: {', '.join(texts)}"
+            )
         others = [*variables, *hardware]
         names = ", ".join(dict.fromkeys(figure for _, _, figure in split if figure))
         others += [f"where FIGURE is {names}"] if names else []

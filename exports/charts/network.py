@@ -30,7 +30,7 @@ def network_chart(result: NetworkResult, *others: NetworkResult) -> Chart:
 
 def layer_bars(result: NetworkResult) -> BarChart:
     """A bar chart of the costs of each layer, all runs of it, in the order of the network; the part
-    in which MAC units do its operations is dark."""
+    in which MAC units do its operations is filled."""
     explained, bars = explain_network(result), []
     whole = explained.whole if result.answered else None
     parts = {id(part.result): part for part in explained.parts}
@@ -54,7 +54,7 @@ def layer_bars(result: NetworkResult) -> BarChart:
         bars.append(Bar(name, float(part.takes), note, part=dark, mark=mark))
     title = (
         f"{_title(result)}: {explained.what} {number(whole)}{result.share.words} by "
-        "layer, dark where MAC units work"
+        "layer, filled where MAC units work"
     )
     design = result.layers[0].answer.problem.design
     return BarChart(

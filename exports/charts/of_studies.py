@@ -14,6 +14,7 @@ from ithaca.exports.charts.chart import (
     wide_spread,
 )
 from ithaca.files.errors import InputError
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.results.wording import metric_label
 from ithaca.solver.certificate import Status
 from ithaca.studies.front import Front
@@ -37,12 +38,14 @@ def study_chart(study: Study) -> LineChart:
     problems = [point.problems[0] for point in study.points.values()]
     objectives = list(dict.fromkeys(problem.objective.text for problem in problems))
     alone = len(objectives) == 1
+    name = name_asked(objectives[0])
     return grid_chart(
         study.provenance.get("title", "what-if study"),
         study.axes,
-        metric_label(objectives[0], problems[0].design) if alone else "objective",
+        metric_label(name, problems[0].design) if alone else "objective",
         study.cells,
-        metric_unit(objectives[0], problems[0].design) if alone else None,
+        metric_unit(name, problems[0].design) if alone else None,
+        study.objective,
     )
 
 
@@ -54,9 +57,10 @@ def network_study_chart(study: NetworkStudy) -> LineChart:
     return grid_chart(
         study.title,
         study.axes,
-        metric_label(objective, design),
+        metric_label(name_asked(objective), design),
         study.cells,
-        metric_unit(objective, design) if alone else None,
+        metric_unit(name_asked(objective), design) if alone else None,
+        objective,
     )
 
 
@@ -66,6 +70,7 @@ def grid_chart(
     label: str,
     cells: Mapping[Index, Cell],
     also: AxisUnit | None,
+    objective: str = "",
 ) -> LineChart:
     """The value along one axis, one line for each value of the other; also in another unit.
 
@@ -81,6 +86,8 @@ def grid_chart(
         Value and proof of every point.
     also : Unit, optional
         Another unit of the values.
+    objective : str, optional
+        The objective, whose values are shown as it was asked for.
 
     Raises
     ------
@@ -109,9 +116,10 @@ def grid_chart(
             if answer.value is None:
                 missing.append((x, f"{name}: {status.value}" if name else status.value))
                 continue
+            value, bound = as_asked(objective, answer.value)[1], as_asked(objective, bound)[1]
             low = None if status is Status.OPTIMAL or bound is None else float(bound)
             note = f"{answer.name}, {status.value}"
-            rows.append((x, float(answer.value), low, note))
+            rows.append((x, float(value), low, note))
         if not rows:
             continue
         series.append(Series(name, *(tuple(row[i] for row in rows) for i in range(4))))  # type: ignore[arg-type]
@@ -141,26 +149,32 @@ def check_front_plottable(objectives: Sequence[object]) -> None:
 def front_chart(front: Front) -> LineChart:
     """The first two objectives against each other; a third one as colour."""
     texts, design = [objective.text for objective in front.objectives], front.problems[0].design
-    points = [
-        (p.problem.design.name, p.values, ", ".join(map(_text, p.values))) for p in front.points
-    ]
+    points = [(p.problem.design.name, *_point(texts, p.values)) for p in front.points]
     title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
-    labels = [metric_label(text, design) for text in texts]
-    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points)
+    names = [name_asked(text) for text in texts]
+    labels = [metric_label(name, design) for name in names]
+    return points_chart(title, labels, [metric_unit(name, design) for name in names], points)
 
 
 def network_front_chart(front: NetworkFront) -> LineChart:
     """The first two totals against each other; a third one as colour."""
     texts = [objective.text for objective in front.objectives]
     design = front.layers[0].front.problems[0].design
-    points = [("network", p.values, ", ".join(map(_text, p.values))) for p in front.points]
+    points = [("network", *_point(texts, p.values)) for p in front.points]
     title = f"Pareto front of {front.title}"
     if not front.complete:
         title += f"\npartial: {front.unfinished}"
-    labels = [metric_label(text, design) for text in texts]
-    return points_chart(title, labels, [metric_unit(text, design) for text in texts], points)
+    names = [name_asked(text) for text in texts]
+    labels = [metric_label(name, design) for name in names]
+    return points_chart(title, labels, [metric_unit(name, design) for name in names], points)
+
+
+def _point(texts: Sequence[str], values: Sequence[Fraction]) -> tuple[list[Fraction], str]:
+    """The objectives of a point as they were asked for, and a note on them."""
+    own = [as_asked(text, value)[1] for text, value in zip(texts, values, strict=True)]
+    return own, ", ".join(map(_text, own))
 
 
 def points_chart(

@@ -19,7 +19,7 @@ from ithaca.exports.report.blocks import (
 from ithaca.files.numbers import engineering, number, percent
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import as_asked
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Problem
 from ithaca.results.explanation import limit_uses
@@ -74,6 +74,12 @@ class BestConfiguration:
         """Unit of a metric; empty for an expression."""
         known = self.problem.design.vocabulary
         return known[metric].unit if metric in known else ""
+
+
+def sought(objective: str) -> tuple[str, str]:
+    """A fact on what is minimised, or maximised."""
+    name = name_asked(objective)
+    return "minimised" if name == objective else "maximised", name
 
 
 def best_configuration(result: Result) -> BestConfiguration | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import isfinite
 
 import numpy as np
@@ -11,6 +12,7 @@ from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Section, chart_figure
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import number
+from ithaca.formulations.directions import as_asked
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
 
@@ -44,8 +46,9 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
     if fixed := [name for name in factors if name not in free]:
         raise InputError(f"{' and '.join(fixed)} {'is' if len(fixed) == 1 else 'are'} fixed")
     window = window_around(best.problem, values, around, _axes(best))
+    name, sign = as_asked(best.objective, Fraction(1))
     least = least_objective(window, x, y)
-    label = metric_label(best.objective, best.problem.design)
+    label = metric_label(name, best.problem.design)
     return HeatMap(
         title=f"{best.subject}: {label} over {x} and {y}, design {best.solution.design}",
         x_label=x,
@@ -53,13 +56,14 @@ def survey(best: BestConfiguration, around: int = AROUND) -> HeatMap:
         label=label,
         x=np.asarray(window.free[x]),
         y=np.asarray(window.free[y]),
-        values=least,
-        also=metric_unit(best.objective, best.problem.design),
+        values=least * int(sign),
+        also=metric_unit(name, best.problem.design),
         texts=tuple(
-            tuple(above(v, answer) if isfinite(v) else "" for v in row) for row in least.tolist()
+            tuple(above(v * sign, answer * sign) if isfinite(v) else "" for v in row)
+            for row in least.tolist()
         ),
         marked=(values[x], values[y]),
-        mark=f"the answer, {number(answer)}",
+        mark=f"the answer, {number(answer * sign)}",
     )
 
 
@@ -78,20 +82,24 @@ def landscape(best: BestConfiguration, around: int = AROUND) -> Section:
         chart = survey(best, around)
     except InputError as error:
         return Section("landscape", title, (f"Not drawn: {error}.",))
+    name, sign = as_asked(best.objective, Fraction(1))
     text = (
-        f"Each cell is the configuration with the least {best.objective} among those "
-        "with its two factors, evaluated exactly: "
+        f"Each cell is the configuration with the {'least' if sign > 0 else 'most'} {name} "
+        "among those with its two factors, evaluated exactly: "
         f"the factors of {' and '.join(_axes(best))} are at most {around} "
         "from the answer's, all others and "
         "the packs are the answer's. A cell says by how many per cent it is above the "
         "answer (13×: it is 13 times the answer). "
         "Pale cells have no configuration within the limits."
     )
-    lower = [v for v in chart.values.flat if isfinite(v) and v < float(best.value)]
+    lower = [v for v in chart.values.flat if isfinite(v) and v * sign < best.value]
     if lower:
+        beyond, most, value = (
+            ("below", "least", min(lower)) if sign > 0 else ("above", "most", max(lower))
+        )
         text += (
-            f" {len(lower)} cells are below the answer, which is not proven "
-            f"optimal; the least is {number(min(lower))}."
+            f" {len(lower)} cells are {beyond} the answer, which is not proven "
+            f"optimal; the {most} is {number(value)}."
         )
     table = Table("The figures of the heat map", *chart.figures, folded=True)
     figure = chart_figure("landscape-map", chart)

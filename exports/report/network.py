@@ -15,6 +15,7 @@ from ithaca.exports.report.answer import (
     best_configuration,
     cards,
     findings,
+    sought,
     verdict,
 )
 from ithaca.exports.report.blocks import (
@@ -26,6 +27,7 @@ from ithaca.exports.report.blocks import (
 )
 from ithaca.exports.report.page import SECTIONS, rendered
 from ithaca.files.numbers import counted, number
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.network_explanation import NetworkExplanation, whole_taken
 from ithaca.results.view import Table
 from ithaca.studies.network.parts import layer_result
@@ -53,7 +55,7 @@ def network_page(
     facts += [("formats", own)] if (own := network_formats(result.network)) else []
     device = "architecture" if "arch" in request.facts else "platform"
     facts += [*request.terms, (device, request.place), ("layers", result.mode)]
-    facts += [("model edition", request.model), ("minimised", request.objective.text)]
+    facts += [("model edition", request.model), sought(request.objective.text)]
     sections = [
         _layers(result),
         findings(statements, result.vocabulary, "What dominates, and what limits it"),
@@ -71,7 +73,7 @@ def network_page(
 
 def _cards(result: NetworkResult, explained: NetworkExplanation) -> tuple[Card, ...]:
     total, what = result.total, result.request.objective.text
-    what, value = whole_taken(result) if total is None else (what, total.value)
+    what, value = as_asked(*(whole_taken(result) if total is None else (what, total.value)))
     metrics = {name: result.sum_of(name) for name in AT_ONCE}
     metrics["throughput"] = result.throughput
     return cards(what, value, metrics, result.vocabulary, result.mode)
@@ -90,7 +92,7 @@ def _layers(result: NetworkResult) -> Section:
     if all(layer.answer.value is None for layer in result.layers):
         return Section("layers", "The layers", view_blocks(view))
     text = (
-        "A bar is what all runs of a layer take; its dark part is the share of the "
+        "A bar is what all runs of a layer take; its filled part is the share of the "
         "cycles in which the MAC units of the "
         "layer's array do its own operations. Where a layer is not "
         "proven, a mark shows its lower bound."
@@ -103,17 +105,18 @@ def _choices(result: NetworkResult) -> list[Section]:
     """The designs compared for each kernel."""
     if not result.choices:
         return []
+    text = result.request.objective.text
     rows = tuple(
         (
             c.kernel,
             c.name,
-            number(c.total.value),
-            number(c.total.certificate.lower_bound),
+            number(as_asked(text, c.total.value)[1]),
+            number(as_asked(text, c.total.certificate.lower_bound)[1]),
             _chosen(c.chosen, c.proven),
         )
         for c in result.choices
     )
-    columns = ("kernel", "design", result.request.objective.text, "lower bound", "")
+    columns = ("kernel", "design", name_asked(text), bound_as_asked(text, None)[0], "")
     caption = "Designs compared, the best of each kernel first"
     table = Table(caption, columns, rows, frozenset({0, 1, 4}))
     return [Section("shared", "What layers share", (table,))]

@@ -17,6 +17,7 @@ from ithaca.exports.report.answer import (
     best_configuration,
     findings,
     resources,
+    sought,
     verdict,
 )
 from ithaca.exports.report.blocks import Section, view_blocks, wide_sections
@@ -56,7 +57,7 @@ def report_page(
         heading["platform"] = result.platform_name
     return rendered(
         f"{next(iter(heading.values())).partition(' ')[0]} on {result.platform_name}",
-        (*heading.items(), ("minimised", result.objective.text)),
+        (*heading.items(), sought(result.objective.text)),
         verdict(result, result.certificate),
         () if best is None else best.cards,
         sections,
@@ -128,7 +129,7 @@ def binding(statements: Sequence[str]) -> str:
                 more = [text for texts in known if len(texts) == 1 for text in texts]
                 there = _at_the_best(statement, statements)
                 return " ".join((statement, *[of_layer] * bool(of_layer), *there, *more))
-    return " ".join(statement for statement in statements if statement.startswith("Least "))
+    return " ".join(each for each in statements if each.startswith(("Least ", "Most ")))
 
 
 def _at_the_best(best: str, statements: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from ithaca.exports.charts.course import course_chart
 from ithaca.exports.report.answer import BestConfiguration
 from ithaca.exports.report.blocks import Block, Section, chart_figure
 from ithaca.files.numbers import number
+from ithaca.formulations.directions import as_asked, bound_as_asked, name_asked
 from ithaca.results.result_view import design_table
 from ithaca.results.view import Table
 from ithaca.results.wording import metric_label
@@ -31,12 +32,14 @@ OUTCOME = {
 
 def certificate(best: BestConfiguration) -> Section:
     """The section on the certificate, with incumbent and bound over time."""
-    whole, own = best.certificate, best.solution.certificate
+    whole, known = best.certificate, best.solution.certificate
+    what = best.objective
+    side = bound_as_asked(what, None)[0]
     blocks: list[Block] = []
     if whole.status is Status.OPTIMAL:
         among = f" among {whole.among}" if whole.among else ""
         text = (
-            f"The lower bound equals the value{best.result.basis} in exact arithmetic, so no "
+            f"The {side} equals the value{best.result.basis} in exact arithmetic, so no "
             f"search could find better{among}."
         )
         blocks.append(text)
@@ -44,16 +47,20 @@ def certificate(best: BestConfiguration) -> Section:
     blocks.append(
         f"Over all designs: {whole.stated(best.result.basis)}; engine {whole.method}{effort}."
     )
-    if own.trace:
+    if known.trace:
         blocks.append(chart_figure("convergence", course_chart(best.solution, "seconds")))
         entries = tuple(
-            (f"{p.seconds:.3f}", number(p.nodes), number(p.value), number(p.lower_bound))
-            for p in own.trace
+            (
+                f"{p.seconds:.3f}",
+                number(p.nodes),
+                *(number(as_asked(what, x)[1]) for x in (p.value, p.lower_bound)),
+            )
+            for p in known.trace
         )
         blocks.append(
             Table(
                 "The search, change by change",
-                ("seconds", "boxes", "incumbent", "lower bound"),
+                ("seconds", "boxes", "incumbent", side),
                 entries,
                 frozenset(),
                 True,
@@ -71,36 +78,39 @@ def designs(result: Result) -> Section:
     least = ranked[0].value if ranked else None
     blocks: list[Block] = []
     if least is not None and len(ranked) > 1:
-        bars = tuple(_bar(solution, first=place == 0) for place, solution in enumerate(ranked))
+        side = bound_as_asked(objective, None)[0]
+        bars = tuple(_bar(s, objective, first=place == 0) for place, s in enumerate(ranked))
         text = (
             f"{len(ranked)} designs were solved, each with the limits "
             "and the objective of the result."
         )
         if any(bar.mark is not None for bar in bars):
             text += (
-                " The mark on a bar is the lower bound of a design that is not proven: "
+                f" The mark on a bar is the {side} of a design that is not proven: "
                 "its optimum lies between mark and end."
             )
         design = result.problem.design
-        label, also = metric_label(objective, design), metric_unit(objective, design)
-        chart = BarChart(f"The least {objective} of every design", label, bars, also=also)
+        name = name_asked(objective)
+        label, also = metric_label(name, design), metric_unit(name, design)
+        most = "least" if name == objective else "most"
+        chart = BarChart(f"The {most} {name} of every design", label, bars, also=also)
         blocks += [text, chart_figure("designs-chart", chart)]
     blocks.append(design_table(result))
     return Section("designs", "Design comparison", tuple(blocks))
 
 
-def _bar(solution: Solution, *, first: bool) -> Bar:
+def _bar(solution: Solution, objective: str, *, first: bool) -> Bar:
     proof, buildable = (
         solution.certificate,
         "" if solution.profile.obstacle is None else ", not buildable",
     )
-    if solution.value is None:
+    value, bound = as_asked(objective, solution.value)[1], as_asked(objective, proof.lower_bound)[1]
+    if value is None:
         lost = proof.beaten
-        ended = f"not better (no less than {number(proof.lower_bound)})" if lost else None
+        side = "less" if name_asked(objective) == objective else "more"
+        ended = f"not better (no {side} than {number(bound)})" if lost else None
         return Bar(solution.design, None, f"{ended or OUTCOME[proof.status]}{buildable}")
     open_ = proof.status is not Status.OPTIMAL
-    note = number(solution.value) + (" (not proven)" if open_ else "") + buildable
-    mark = float(proof.lower_bound) if open_ and proof.lower_bound is not None else None
-    return Bar(
-        solution.design, float(solution.value), note, "answer" if first else "main", mark=mark
-    )
+    note = number(value) + (" (not proven)" if open_ else "") + buildable
+    mark = float(bound) if open_ and bound is not None else None
+    return Bar(solution.design, float(value), note, "answer" if first else "main", mark=mark)

@@ -9,6 +9,7 @@ from ithaca.exports.report.answer import Card, card, findings, verdict
 from ithaca.exports.report.blocks import Section, chart_figure, view_blocks
 from ithaca.exports.report.page import rendered
 from ithaca.files.numbers import number
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.results.view import Table
 from ithaca.results.wording import headed
 from ithaca.studies.points import GridAnswer
@@ -40,16 +41,22 @@ def study_page(answer: Any) -> str:
 def _cards(answer: Any, columns: Sequence[str]) -> tuple[Card, ...]:
     """The least value of each objective of a front; the least and the largest of a study."""
     if isinstance(answer, GridAnswer):
-        known = [cell.value for cell in answer.cells.values() if cell.value is not None]
-        ends = (
-            [("least", min), ("largest", max)] if known and answer.objective != "objective" else []
-        )
-        values = [(word, answer.objective, end(known)) for word, end in ends]
+        what = answer.objective
+        known = [
+            as_asked(what, cell.value)[1]
+            for cell in answer.cells.values()
+            if cell.value is not None
+        ]
+        ends = [("least", min), ("largest", max)] if known and what != "objective" else []
+        values = [(word, name_asked(what), end(known)) for word, end in ends]
     else:
         rows = zip(*(point.values for point in answer.points), strict=True)
         values = [
-            ("least", objective.text, min(row))
-            for objective, row in zip(answer.objectives, rows, strict=False)
+            (
+                "least" if name_asked(o.text) == o.text else "largest",
+                *as_asked(o.text, min(row)),
+            )
+            for o, row in zip(answer.objectives, rows, strict=False)
         ]
     figures = (
         card(f"{word} {name}", value, _unit_in(columns, name)) for word, name, value in values

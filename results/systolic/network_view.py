@@ -8,13 +8,14 @@ from functools import partial
 
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.data_types import DataType
+from ithaca.formulations.directions import as_asked
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
-from ithaca.results.network_view import proven_fact, search_effort, total_fact
+from ithaca.results.network_view import proven_fact, search_effort, shortened, total_fact
 from ithaca.results.run_view import WordBytes, run_facts
 from ithaca.results.systolic.result_view import target_text
 from ithaca.results.view import Block, Fact, Table, tabled
-from ithaca.results.wording import gap, limited_metrics, microjoules, shortened
+from ithaca.results.wording import gap, limited_metrics, microjoules
 from ithaca.solver.solution import Solution
 from ithaca.studies.network.result import ARRAY_MODES, ArrayResult, NetworkResult, SharedDesign
 from ithaca.workloads.nest import footprints
@@ -64,7 +65,8 @@ def _layer_table(result: NetworkResult) -> Table:
             else []
         )
         row.append(("design", "–" if solution is None else _design(solution)))
-        row.append((result.layer_objective.text, number(answer.value)))
+        name, own = as_asked(result.layer_objective.text, answer.value)
+        row.append((name, number(own)))
         row += [
             ("ms", rounded(metrics.get("time"), 3)),
             ("GB/s", rounded(metrics.get("bandwidth"), 3)),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from ithaca.files.numbers import counted, number, rounded
+from ithaca.formulations.directions import bound_as_asked
 from ithaca.formulations.systolic.buffering import ALL
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.insight.cycles import PES, binding
@@ -119,11 +120,13 @@ def _best(result: Result, best: Solution) -> Iterator[Block]:
     if unproven:
         bounds = [s.certificate.lower_bound for s in unproven]
         known = [b for b in bounds if b is not None]
-        least = number(min(known)) if len(known) == len(bounds) else "unknown"
+        words = result.objective.words
+        name, edge = bound_as_asked(words, min(known) if len(known) == len(bounds) else None)
+        least = "unknown" if edge is None else number(edge)
         several = f"{len(unproven)} other designs are not proven; their least"
         what = "1 other design is not proven; its" if len(unproven) == 1 else several
         beaten = len(known) == len(bounds) and best.value is not None and min(known) >= best.value
-        yield Fact("", f"{what} lower bound is {least}{': none is better' if beaten else ''}")
+        yield Fact("", f"{what} {name} is {least}{': none is better' if beaten else ''}")
         own = best.certificate.lower_bound
         if len(known) == len(bounds) and own is not None and min(known) < own:
             gap, alone = relative_gap(best.value, min(known)), best.certificate.gap

@@ -17,6 +17,7 @@ from math import lcm
 
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted
+from ithaca.formulations.directions import name_asked
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question
 from ithaca.solver.certificate import OWN, Status
@@ -186,9 +187,9 @@ def check_sums(objectives: Sequence[Objective]) -> None:
     for objective in objectives:
         if not (adds_up(objective) or objective.text.strip() in TAKEN):
             raise InputError(
-                f"--objectives: '{objective.text}' is no sum over layers; allowed with networks: "
-                f"sums, multiples, max and min of {', '.join(ADDITIVE)}; and the most that a layer "
-                f"takes of {', '.join(TAKEN)}"
+                f"--objectives: '{name_asked(objective.text)}' is no sum over layers; allowed with "
+                f"networks: sums, multiples, max and min of {', '.join(ADDITIVE)}; and the most "
+                f"that a layer takes of {', '.join(TAKEN)}"
             )
 
 

@@ -15,19 +15,16 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
     """A network reduced to the layers that some patterns name; without patterns the network itself.
 
     Patterns are names of layers or of their kernels, with ``*``, ``?`` and ``[…]`` as in file
-    names, e.g. ``conv3_*``.
+    names, e.g. ``conv3_*``; commas stand between several.
 
     Raises `InputError` if a pattern matches no layer.
     """
     if not patterns:
         return network
     kept: set[int] = set()
-    for pattern in patterns:
-        hits = {
-            index
-            for index, layer in enumerate(network.layers)
-            if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.nest.name, pattern)
-        }
+    parts_of = {p: [p] if _hits(network, p) else p.split(",") for p in patterns}
+    for pattern in (part.strip() for parts in parts_of.values() for part in parts):
+        hits = _hits(network, pattern)
         if not hits:
             kernels = ", ".join(dict.fromkeys(layer.nest.name for layer in network.layers))
             names = ", ".join(layer.name for layer in network.layers)
@@ -54,3 +51,12 @@ def only_layers(network: Network, patterns: Sequence[str]) -> Network:
     return replace(
         network, layers=layers, unsupported=(*network.unsupported, left_out), parts=parts
     )
+
+
+def _hits(network: Network, pattern: str) -> set[int]:
+    """The places of the layers that a pattern names."""
+    return {
+        index
+        for index, layer in enumerate(network.layers)
+        if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.nest.name, pattern)
+    }

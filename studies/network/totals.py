@@ -17,6 +17,7 @@ from ithaca.formulations.algebra.expression import (
     Sum,
     Symbol,
 )
+from ithaca.formulations.directions import name_asked
 from ithaca.formulations.problem import Objective
 from ithaca.solver.certificate import Certificate, Further, Status, among_all
 from ithaca.solver.conclusion import conclude, conclude_least
@@ -51,8 +52,8 @@ def require_sum(objective: Objective, what: str) -> None:
     """Refuse objectives that do not add up, where sums are needed."""
     if not adds_up(objective):
         raise InputError(
-            f"--objective '{objective.text}' does not add up over layers, which {what} needs; "
-            f"allowed: sums, multiples, max and min of {', '.join(ADDITIVE)}"
+            f"--objective '{name_asked(objective.text)}' does not add up over layers, which {what} "
+            f"needs; allowed: sums, multiples, max and min of {', '.join(ADDITIVE)}"
         )
 
 

@@ -23,6 +23,7 @@ from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, meant, quoted
 from ithaca.files.numbers import json_number, number
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.limits import parse_upper
 from ithaca.plugins.codesign.results.documents import read_codesign
 from ithaca.plugins.codesign.results.layers import metric_of
@@ -118,9 +119,10 @@ class CodesignStudy(GridAnswer):
             row = [(name, str(label)) for name, label in self.labels(index).items()]
             question = point.question
             text = question.objectives[0].text
-            metric = metric_of(question, text)
-            heading = "value" if "objective" in dict(row) else headed(text, metric.unit)
-            row.append((heading, number(point.value)))
+            name, value = as_asked(text, point.value)
+            metric = metric_of(question, name)
+            heading = "value" if "objective" in dict(row) else headed(name, metric.unit)
+            row.append((heading, number(value)))
             row.append(("status", f"{point.status}{point.basis}"))
             taken, costs = {name for name, _ in row}, {} if point.best is None else point.best.costs
             names = (q.name for q in question.space.quantities if q.name not in taken)
@@ -187,7 +189,7 @@ class CodesignStudy(GridAnswer):
     @property
     def chart(self) -> Chart:
         texts = {point.question.objectives[0].text for point in self.points.values()}
-        metric = metric_of(self.first.question, min(texts))
+        metric = metric_of(self.first.question, name_asked(min(texts)))
         label = headed(metric.name, metric.unit)
         alone = len(texts) == 1
         return grid_chart(
@@ -196,6 +198,7 @@ class CodesignStudy(GridAnswer):
             label if alone else "objective",
             self.cells,
             other_unit(metric.unit) if alone else None,
+            self.objective,
         )
 
 

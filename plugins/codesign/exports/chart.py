@@ -9,6 +9,7 @@ from ithaca.exports.charts.network import layer_bars
 from ithaca.exports.charts.of_studies import points_chart
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import rounded
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.plugins.codesign.results.layers import (
     energies,
     metric_of,
@@ -31,9 +32,16 @@ def codesign_chart(result: CodesignResult) -> Chart:
 def accelerators_chart(result: CodesignResult) -> LineChart:
     """The first two objectives of the front against each other; a third one as colour."""
     question = result.question
-    metrics = [metric_of(question, objective.text) for objective in question.objectives]
+    metrics = [metric_of(question, name_asked(objective.text)) for objective in question.objectives]
     points = [
-        ("accelerators", accelerator.values, question.space.text(accelerator.point))
+        (
+            "accelerators",
+            [
+                as_asked(objective.text, value)[1]
+                for objective, value in zip(question.objectives, accelerator.values, strict=True)
+            ],
+            question.space.text(accelerator.point),
+        )
         for accelerator in result.front
     ]
     title = (

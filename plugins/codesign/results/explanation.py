@@ -10,7 +10,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.directions import goal
+from ithaca.formulations.directions import as_asked, goal
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Quantity
@@ -131,13 +131,14 @@ def statements(result: CodesignResult) -> Iterator[str]:
         yield f"Front: {many}, {proof}{result.basis}{as_stated(result)}."
         for place, objective in enumerate(question.objectives):
             accelerator = min(result.front, key=lambda accelerator: accelerator.values[place])
-            yield (
-                f"Least {objective.text}: {number(accelerator.values[place])}, with "
-                f"{space.text(accelerator.point)}."
-            )
+            what, value = as_asked(objective.text, accelerator.values[place])
+            side = "Least" if what == objective.text else "Most"
+            yield f"{side} {what}: {number(value)}, with {space.text(accelerator.point)}."
         return
     bound = result.certificate.lower_bound
-    least = "" if bound is None else f"; no accelerator of the space is below {number(bound)}"
+    what, own = as_asked(texts[0], bound)
+    side = "below" if what == texts[0] else "above"
+    least = "" if own is None else f"; no accelerator of the space is {side} {number(own)}"
     among = f", with {result.certificate.among}" if result.certificate.among else ""
     proof = (
         f"proven{result.basis}: no accelerator of the space is better{among}"

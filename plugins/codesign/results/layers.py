@@ -11,6 +11,7 @@ from ithaca.files.numbers import number
 from ithaca.formulations.algebra.expression import Symbol
 from ithaca.formulations.bottleneck import REST, bottleneck
 from ithaca.formulations.design import Metric
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.hardware.kind import About
 from ithaca.plugins.codesign.formulations.kinds import ACCELERATORS
@@ -106,11 +107,11 @@ def front_rows(
     """The accelerators of a front in words: objectives, quantities, and further costs, by name."""
     texts, rows = [objective.text for objective in question.objectives], []
     labels = objective_labels(question)
+    names = [name_asked(text) for text in texts]
     for place, accelerator in enumerate(front, 1):
         row = [("point", str(place))]
-        row += [
-            (label, number(value)) for label, value in zip(labels, accelerator.values, strict=True)
-        ]
+        values = map(as_asked, texts, accelerator.values)
+        row += [(label, number(own)) for label, (_, own) in zip(labels, values, strict=True)]
         row += [(q.name, q.label(accelerator.point[q.name])) for q in question.space.quantities]
         rows.append(
             [
@@ -118,7 +119,7 @@ def front_rows(
                 *(
                     (name, number(value))
                     for name, value in accelerator.costs.items()
-                    if name not in texts
+                    if name not in names
                 ),
             ]
         )
@@ -145,7 +146,7 @@ def limit_uses(question: CodesignQuestion, accelerator: HardwarePoint) -> tuple[
 
 def objective_labels(question: CodesignQuestion) -> list[str]:
     """The objectives with their units."""
-    metrics = [metric_of(question, objective.text) for objective in question.objectives]
+    metrics = [metric_of(question, name_asked(each.text)) for each in question.objectives]
     return [headed(m.name, m.unit) for m in metrics]
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ithaca.files.numbers import counted, number, percent
-from ithaca.formulations.directions import goal
+from ithaca.formulations.directions import as_asked, goal
 from ithaca.formulations.goals import is_requirement
 from ithaca.plugins.codesign.results.layers import cost_text, front_rows, limit_uses
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
-from ithaca.results.network_view import layers_view, left_out_facts
+from ithaca.results.network_view import layers_view, left_out_facts, proof
 from ithaca.results.view import Block, Fact, Table, View, tabled
-from ithaca.results.wording import proof
 
 
 def codesign_view(result: CodesignResult) -> View:
@@ -55,8 +54,10 @@ def _open(result: CodesignResult) -> str:
         f"{name} {low}" if low == high else f"{name} {low}…{high}"
         for name, (low, high) in ends.items()
     )
-    objective, bound = result.question.objectives[0].text, first.lower_bounds[0]
-    least = "" if bound is None else f", {objective} at least {number(bound)}"
+    text = result.question.objectives[0].text
+    objective, bound = as_asked(text, first.lower_bounds[0])
+    side = "least" if objective == text else "most"
+    least = "" if bound is None else f", {objective} at {side} {number(bound)}"
     return f"{left:,} accelerators, first of all {spans or 'any'}{least}"
 
 
@@ -70,8 +71,10 @@ def _best(result: CodesignResult, best: HardwarePoint) -> Iterator[Block]:
     whole = result.settled and not result.share.words
     meaning = ": no accelerator of the space is better" if whole else ""
     meaning += ", with such mappings" if meaning and result.certificate.among else ""
-    value = cost_text(question, question.objectives[0].text, best.values[0])
-    yield Fact("objective", f"{value}  ({proof(result.certificate, result.basis)}{meaning})")
+    text = question.objectives[0].text
+    value = cost_text(question, *as_asked(text, best.values[0]))
+    proven = proof(result.certificate, text, result.basis)
+    yield Fact("objective", f"{value}  ({proven}{meaning})")
     where = "" if result.settled and len(result.networks) == 1 else " on this accelerator"
     for network in result.networks:
         yield ""

@@ -13,6 +13,7 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import among, quoted
 from ithaca.files.numbers import counted, number
 from ithaca.formulations.configuration import Configuration
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.limits import typed_unit
 from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.formulations.space import HARDWARE, HardwareSpace
@@ -175,12 +176,13 @@ class CodesignResult(NetworksAnswer):
 
     @property
     def headline(self) -> str:
-        objectives = ", ".join(objective.text for objective in self.question.objectives)
+        objectives = ", ".join(name_asked(objective.text) for objective in self.question.objectives)
         what = f"{self.question.space.name} for {', '.join(self.question.workloads)}: {objectives}"
         if len(self.question.objectives) > 1:
             many = counted(len(self.front), "point")
             return f"{what}: {many} of the front ({self.status}{self.basis})"
-        value = "" if self.value is None else f" {number(self.value)}"
+        own = as_asked(self.question.objectives[0].text, self.value)[1]
+        value = "" if own is None else f" {number(own)}"
         return f"{what}{value} ({self.certificate.stated(self.basis)})"
 
     @property

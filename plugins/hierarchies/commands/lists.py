@@ -8,10 +8,7 @@ from typing import Annotated
 from typer import Argument
 
 from ithaca.commands.api.outputs import AsJson, TableFile
-from ithaca.commands.listing import show_list
-from ithaca.commands.outcome import say
-from ithaca.files.errors import InputError
-from ithaca.files.messages import quoted
+from ithaca.commands.listing import say_file, show_list
 from ithaca.files.numbers import number
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture, Level
 from ithaca.plugins.hierarchies.formulations.library import (
@@ -43,10 +40,7 @@ def print_architectures(
 ) -> None:
     """Memory hierarchies that come with Ithaca."""
     if name is not None:
-        if as_json or table is not None:
-            option = "--json" if as_json else "--table"
-            raise InputError(f"{option} does not go with {quoted(name)}; allowed: without it")
-        say(architecture_text(name))
+        say_file(name, architecture_text(name), table, as_json=as_json)
         return
     rows, sources = [], []
     for architecture in list_architectures():

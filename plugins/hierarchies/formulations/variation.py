@@ -22,7 +22,7 @@ from ithaca.plugins.hierarchies.formulations.architecture import (
 FIGURES = {
     figure.name: figure
     for figure in (
-        Metric("words", "words", "capacity of an instance"),
+        Metric("words", "words", "capacity of an instance, its depth or entries"),
         Metric("read_bandwidth", "words/cycle", "what an instance reads"),
         Metric("write_bandwidth", "words/cycle", "what an instance takes"),
         Metric("shared_bandwidth", "words/cycle", "what an instance reads and takes"),

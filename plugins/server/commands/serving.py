@@ -39,7 +39,8 @@ def serve(
     import asyncio
 
     # of an interrupt the event loop must hear, which then ends as a closed input does
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
     asyncio.run(_served(tools()))
 
 
@@ -49,6 +50,7 @@ async def _served(offered: dict[str, Tool]) -> None:
     from mcp.server.stdio import stdio_server
 
     from ithaca import __version__
+    from ithaca.plugins.server.commands.open_calls import answered_first
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         listed = [
@@ -75,7 +77,7 @@ async def _served(offered: dict[str, Tool]) -> None:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    async with stdio_server() as (incoming, outgoing):
+    async with stdio_server() as own, answered_first(*own) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 

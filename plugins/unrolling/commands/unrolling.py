@@ -118,7 +118,9 @@ class Unrolling(Answer):
         return tuple(self._blocks())
 
     def _blocks(self) -> list[Block]:
-        ends = f"{len(self.pipeline.layers)} layers side by side, as {self.tool} builds them"
+        ends = (
+            f"{len(self.pipeline.layers)} layers side by side, as {called(self.tool)} builds them"
+        )
         blocks: list[Block] = [Fact("pipeline", f"{self.network}: {ends}")]
         if self.folding is not None:
             blocks.append(Fact("file", _metrics_text(self.stated_metrics)))
@@ -126,7 +128,7 @@ class Unrolling(Answer):
             known = self.solution.metrics
             blocks.append(Fact("best", _metrics_text(known)))
             value = number(self.solution.value)
-            proof = proof_text(self.solution.certificate, self.share.words)
+            proof = proof_text(self.solution.certificate, self._objective, self.share.words)
             blocks.append(Fact("objective", f"{self._objective} {value}  ({proof})"))
         elif (bound := self.solution.certificate.lower_bound) is not None:
             blocks.append(Fact("objective", f"{self._objective} at least {number(bound)}"))
@@ -231,6 +233,11 @@ def _choice(unrolled: Unrolled, tool: str) -> dict[str, int]:
     if tool == "hls4ml":
         return {"reuse": unrolled.reuse}
     return {"pe": unrolled.pe, "simd": unrolled.simd}
+
+
+def called(tool: str) -> str:
+    """The name that a tool gives itself."""
+    return "FINN" if tool == "finn" else tool
 
 
 def words(unrolled: Unrolled, tool: str) -> str:

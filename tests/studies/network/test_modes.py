@@ -250,6 +250,7 @@ def test_layers_are_chosen_by_name_or_kernel(network):
         "wide",
         "image",
     ]
+    assert only_layers(network, ["wide, image"]) == only_layers(network, ["i*", "w?de"])
     assert only_layers(network, []) is network
     with pytest.raises(
         InputError,
