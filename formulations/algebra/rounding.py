@@ -125,6 +125,17 @@ def next_below(value: float) -> float:
     return nextafter(value, -inf)
 
 
+def beyond(values: Floats, *, up: bool) -> Floats:
+    """The next double above each value (or below it), or the one after that; in a twentieth of the
+    time of NumPy's `nextafter`.
+
+    v·2**-52 is one to two units in the last place of v. Zeros stay: only zeros make them, as no
+    product that is asked for is near the least double.
+    """
+    moved: Floats = values * (1 + np.copysign(2.0**-52, values if up else -values))
+    return moved
+
+
 def least_double(bound: Fraction | None) -> float:
     """The smallest double that is not below a bound, so that doubles compare with it as exactly as
     Fractions; inf for None."""
