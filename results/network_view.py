@@ -134,7 +134,9 @@ def proven_fact(result: NetworkResult, effort: str) -> Fact:
 
 
 def open_facts(result: NetworkResult) -> Iterator[Fact]:
-    """The layers that make the gap of a total, the largest part first."""
+    """The layers that make the gap of a total, the largest part first; none where it has no gap."""
+    if result.total is None or not result.total.certificate.gap:
+        return
     parts = list[tuple[Fraction, str]]()
     for layer in result.layers:
         value, bound = layer.answer.value, layer.answer.certificate.lower_bound

@@ -348,8 +348,9 @@ class Schedule:
             """The amount by which it may improve all runs, negative."""
             entry = self.entries[number]
             best, bound = entry.best, entry.course.state.lower_bound
-            unknown = bound is None or best is None
-            return -inf if unknown else self._weights[number] * float(bound - best)
+            if bound is None or best is None:
+                return -inf
+            return self._weights[number] * float(bound - best)
 
         return sorted(
             (n for n in self._among if n not in self.failed and not self._closed(n)), key=hope
