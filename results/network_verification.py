@@ -27,6 +27,9 @@ from ithaca.studies.network.totals import adds_up
 from ithaca.studies.runs import simulated_again
 from ithaca.workloads.networks.network import Network
 
+#: Layers of one nest that are all named.
+MOST_NAMED = 6
+
 
 def as_stated(words: str, what: str = "no figure depends on it") -> Check:
     """A check for words of a file that its answer does not depend on."""
@@ -128,7 +131,10 @@ def _words(network: Network) -> Iterator[str]:
     for layer in network.layers:
         if layer.sources != (layer.name,) or layer.folded:
             was = f", folded from {layer.folded}" if layer.folded else ""
-            yield f"{layer.name} stands for {', '.join(layer.sources)}{was}"
+            names = list(layer.sources)
+            if len(names) > MOST_NAMED:
+                names = [*names[:2], f"… {names[-1]} ({len(names):,} layers)"]
+            yield f"{layer.name} stands for {', '.join(names)}{was}"
 
 
 def _runs(network: Network) -> Iterator[str]:

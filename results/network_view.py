@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from ithaca.files.numbers import counted, number, percent
 from ithaca.files.registry import Registry
@@ -29,6 +30,10 @@ LONGEST_NAME = 18
 VIEWS: Registry[Callable[[NetworkResult], Iterator[Block]]] = Registry("network views")
 
 
+#: Layers that are named by their part of a gap.
+LARGEST = 6
+
+
 def network_view(result: NetworkResult) -> View:
     """A table of the layers, what they share, the totals, and what is left out."""
     return tuple(_view(result))
@@ -51,6 +56,7 @@ def _view(result: NetworkResult) -> Iterator[Block]:
         yield from layers_view(result)
         effort = search_effort(result).effort
         yield proven_fact(result, effort)
+    yield from open_facts(result)
     statements = (lost_statements, run_statements, kept_statements)
     for statement in (line for each in statements for line in each(result)):
         term, _, text = statement.partition(": ")
@@ -128,6 +134,24 @@ def proven_fact(result: NetworkResult, effort: str) -> Fact:
     others = f", {counted(sum(missing), 'more operator')} not counted" if missing else ""
     proven = f"{result.proven} of {counted(len(result.layers), 'layer')}{others}"
     return Fact("proven", f"{proven}{effort and f'; {effort}'}")
+
+
+def open_facts(result: NetworkResult) -> Iterator[Fact]:
+    """The layers that make the gap of a total, the largest part first; none where it has no gap."""
+    if result.total is None or not result.total.certificate.gap:
+        return
+    parts = list[tuple[Fraction, str]]()
+    for layer in result.layers:
+        value, bound = layer.answer.value, layer.answer.certificate.lower_bound
+        if value is not None and bound is not None and value > bound:
+            parts.append((layer.layer.count * (value - bound), shortened(layer.layer.name)))
+    whole = sum(part for part, _ in parts)
+    if whole and len(result.layers) > 1:
+        parts.sort(key=lambda part: -part[0])
+        texts = [f"{name} {percent(part / whole)}" for part, name in parts[:LARGEST]]
+        rest = sum(part for part, _ in parts[LARGEST:])
+        texts += [f"others {percent(rest / whole)}"] if rest else []
+        yield Fact("open", f"{', '.join(texts)} of the gap")
 
 
 def layers_view(result: NetworkResult, where: str = "") -> Iterator[Fact | Table]:

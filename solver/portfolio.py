@@ -118,6 +118,7 @@ def solve_together(
     starts: Sequence[Configuration | None],
     tell: Tell | None = None,
     rivals: Sequence[Hashable] | None = None,
+    weights: Sequence[int] | None = None,
     best_only: bool = False,
 ) -> Iterator[tuple[int, Solution | Exception]]:
     """Solve problems within one budget, in rounds where the method can go on from where it was.
@@ -138,6 +139,8 @@ def solve_together(
         Told of progress.
     rivals : Sequence of Hashable, optional
         A key of each; problems of the same key are rivals. By default all are.
+    weights : Sequence of int, optional
+        How often each runs, the same for rivals; by default once.
     best_only : bool, optional
         Whether no more than the best of all is asked for.
 
@@ -157,6 +160,7 @@ def solve_together(
             others=others,
             starts=starts,
             rivals=rivals,
+            weights=weights,
             best_only=best_only,
             tell=tell,
         )

@@ -82,6 +82,7 @@ class Schedule:
         others: bool,
         starts: Sequence[Configuration | None],
         rivals: Sequence[Hashable] | None = None,
+        weights: Sequence[int] | None = None,
         best_only: bool = False,
         tell: Tell | None = None,
     ) -> None:
@@ -91,6 +92,7 @@ class Schedule:
         self.entries = [
             Entry(ProofState(p, s, others=others), key, alone=alone) for p, s, key in pairs
         ]
+        self._weights = weights or [1] * len(problems)
         self.failed: set[int] = set()
         self._final: set[int] = set()
         self._budget, self._executor, self._tell = budget, executor, tell
@@ -343,10 +345,12 @@ class Schedule:
         most first."""
 
         def hope(number: int) -> float:
-            """The share of the best value by which it may be improved, negative."""
+            """The amount by which it may improve all runs, negative."""
             entry = self.entries[number]
             best, bound = entry.best, entry.course.state.lower_bound
-            return -inf if bound is None or not best else float((bound - best) / abs(best))
+            if bound is None or best is None:
+                return -inf
+            return self._weights[number] * float(bound - best)
 
         return sorted(
             (n for n in self._among if n not in self.failed and not self._closed(n)), key=hope

@@ -9,9 +9,7 @@ in the direction that keeps a region open, a configuration in, a bound too weak.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from fractions import Fraction
-from functools import cache
 from math import ceil, copysign, floor, inf, isfinite, nextafter
 
 import numpy as np
@@ -33,9 +31,9 @@ from ithaca.formulations.algebra.expression import (
     minimum,
     multiply,
     power,
-    walk,
 )
 from ithaca.formulations.algebra.sums import gains_and_losses
+from ithaca.formulations.remembered import remembered
 
 #: Relative rounding of a bound: a few dozen operations of 2**-53 each, with a wide margin.
 ROUNDING = 2.0**-40
@@ -60,7 +58,7 @@ def below(value: float | Fraction) -> float:
     floats.
 
     Nothing in the computation was larger than its result, or what was has been subtracted
-    (`without_cancellation`); so its error is less than `ROUNDING` of the result. Infinities stay.
+    (`Margins.outwards`); so its error is less than `ROUNDING` of the result. Infinities stay.
     """
     return float(value) * (1 - copysign(ROUNDING, value))
 
@@ -127,6 +125,17 @@ def next_below(value: float) -> float:
     return nextafter(value, -inf)
 
 
+def beyond(values: Floats, *, up: bool) -> Floats:
+    """The next double above each value (or below it), or the one after that; in a twentieth of the
+    time of NumPy's `nextafter`.
+
+    v·2**-52 is one to two units in the last place of v. Zeros stay: only zeros make them, as no
+    product that is asked for is near the least double.
+    """
+    moved: Floats = values * (1 + np.copysign(2.0**-52, values if up else -values))
+    return moved
+
+
 def least_double(bound: Fraction | None) -> float:
     """The smallest double that is not below a bound, so that doubles compare with it as exactly as
     Fractions; inf for None."""
@@ -151,53 +160,176 @@ def near_extreme(values: Floats, *, high: bool) -> tuple[float, Mask]:
 # -- expressions ---------------------------------------------------------------------------
 
 
-def subtracts(node: Expression, signed: Collection[str] = ()) -> bool:
-    """Whether evaluating the expression may cancel digits: whether anything in it is negative, or a
-    signed symbol."""
-    return any(_is_negative(n, signed) for n in walk(node))
-
-
-def _is_negative(node: Expression, signed: Collection[str]) -> bool:
-    """Whether an operation by itself makes an expression one that `subtracts`."""
-    if isinstance(node, Product):
-        return node.coefficient < 0
-    return (
-        node.value < 0
-        if isinstance(node, Constant)
-        else isinstance(node, Symbol) and node.name in signed
-    )
-
-
-def magnitude(
-    node: Expression, signed: Collection[str] = (), *, capped: bool = False
-) -> Expression:
-    """An expression no smaller than any intermediate result of evaluating ``node``.
+class Margins:
+    """Moves bounds outwards by the rounding of what they subtract.
 
     Rounding is relative to intermediate results. Where terms of opposite sign cancel, those are
-    larger than the final one; their sum of absolute values bounds them. Symbols are positive, but
-    for the signed ones.
-
-    Parameters
-    ----------
-    node : Expression
-        The expression.
-    signed : Collection of str, optional
-        Symbols that may be negative.
-    capped : bool, optional
-        Whether minima that a number caps (`cap`) count as that alone, without their parts.
+    larger than the final one. Bounds share most of their parts: each is looked at once.
     """
-    known: dict[Expression, Expression] = {}  # bounds share most of their parts
 
-    def of(part: Expression) -> Expression:
-        if part not in known:
-            top = cap(part, signed) if capped else None
-            known[part] = _magnitude(part, signed, of) if top is None else top
-        return known[part]
+    def __init__(self, *, capped: bool = False) -> None:
+        #: Symbols that may be negative, each since before it was part of any bound; others are
+        #: positive.
+        self.signed: set[str] = set()
+        self._capped = capped
 
-    return of(node)
+    @remembered
+    def subtracts(self, node: Expression) -> bool:
+        """Whether evaluating the expression may cancel digits: whether anything in it is negative,
+        or a signed symbol."""
+        return self._is_negative(node) or any(map(self.subtracts, node.children))
+
+    def _is_negative(self, node: Expression) -> bool:
+        """Whether an operation by itself makes an expression one that `subtracts`."""
+        if isinstance(node, Product):
+            return node.coefficient < 0
+        if isinstance(node, Constant):
+            return node.value < 0
+        return isinstance(node, Symbol) and node.name in self.signed
+
+    @remembered
+    def magnitude(self, node: Expression) -> Expression:
+        """An expression no smaller than any intermediate result of evaluating this one: the sum of
+        absolute values."""
+        if self._capped and (top := cap(node)) is not None:
+            return top
+        if isinstance(node, Constant):
+            return Constant(abs(node.value))
+        if isinstance(node, Symbol | CeilingDivision) and self.subtracts(node):
+            return maximum(node, -node)
+        if isinstance(node, Sum):
+            return add(*map(self.magnitude, node.terms))
+        if isinstance(node, Maximum | Minimum):
+            return maximum(*map(self.magnitude, node.arguments))
+        if isinstance(node, Product):
+            # a divisor that cancels would need its own analysis: bounds divide by what is positive,
+            # and moved (`of_divisor`)
+            factors = (power(self.magnitude(b) if e > 0 else b, e) for b, e in node.factors)
+            return multiply(abs(node.coefficient), *factors)
+        return node
+
+    @remembered
+    def outwards(self, bound: Expression, upper: bool) -> Expression:
+        """A bound moved outwards by the rounding of what it subtracts, so that its error is
+        relative.
+
+        The error of an extremum is that of an argument; sums and products of what is not negative
+        are no smaller than their terms, and their errors relative to themselves where those of
+        terms and factors are: only these are moved.
+
+        Parameters
+        ----------
+        bound : Expression
+            The bound.
+        upper : bool
+            Whether it is an upper bound.
+
+        Returns
+        -------
+        Expression
+            The bound, moved.
+        """
+        if not self.subtracts(bound):
+            return bound
+        if isinstance(bound, Maximum | Minimum):
+            parts = [self.outwards(argument, upper) for argument in bound.arguments]
+            return maximum(*parts) if isinstance(bound, Maximum) else minimum(*parts)
+        if isinstance(bound, Sum) and all(map(self._not_negative, bound.terms)):
+            return add(*(self.outwards(term, upper) for term in bound.terms))
+        if (
+            isinstance(bound, Product)
+            and self._not_negative(bound)
+            and all(e > 0 for _, e in bound.factors)
+        ):
+            factors = (power(self.outwards(b, upper), e) for b, e in bound.factors)
+            return multiply(bound.coefficient, *factors)
+        return bound + (1 if upper else -1) * Fraction(ROUNDING) * self.magnitude(bound)
+
+    @remembered
+    def _not_negative(self, node: Expression) -> bool:
+        """Whether a bound is ≥ 0 at a glance, also after what it consists of is moved down."""
+        if isinstance(node, Constant):
+            return node.value >= 0
+        if isinstance(node, Symbol):
+            return node.name not in self.signed
+        if isinstance(node, Product) and node.coefficient <= 0:
+            return False
+        return (any if isinstance(node, Maximum) else all)(map(self._not_negative, node.children))
+
+    def of_divisor(self, bound: Expression, upper: bool) -> Expression:
+        """A bound of what is positive, moved by the rounding of what it subtracts, to divide by.
+
+        Differences within extrema are moved by themselves: they may be much larger than the
+        extremum. Ceilings are whole, and moved already.
+
+        Parameters
+        ----------
+        bound : Expression
+            The bound.
+        upper : bool
+            Whether it is an upper bound.
+
+        Returns
+        -------
+        Expression
+            The bound, moved.
+        """
+        if not self.subtracts(bound) or isinstance(bound, CeilingDivision):
+            return bound
+        if isinstance(bound, Maximum | Minimum):
+            parts = (self.of_divisor(argument, upper) for argument in bound.arguments)
+            return (maximum if isinstance(bound, Maximum) else minimum)(*parts)
+        whole = (Maximum, Minimum, CeilingDivision)
+        if isinstance(bound, Sum) and all(
+            isinstance(term, whole) or not self.subtracts(term) for term in bound.terms
+        ):
+            return add(*(self.of_divisor(term, upper) for term in bound.terms))
+        return self.outwards(bound, upper)
+
+    def ceiling(self, bound: Expression, upper: bool, *, nonnegative: bool) -> Expression:
+        """The ceiling of a bound, evaluated in floats.
+
+        A float just above a whole number must not be taken for the next one (below it, for an upper
+        bound): the bound is moved by 2**-40 first, away from zero for an upper bound that is not
+        negative and towards it for such a lower one. For negative numbers the directions change
+        places; where the sign is not known, the further of both is taken. What the bound subtracts
+        may cancel: it is moved before by the rounding of its largest intermediate result
+        (`outwards`).
+
+        Parameters
+        ----------
+        bound : Expression
+            The bound.
+        upper : bool
+            Whether it is an upper bound.
+        nonnegative : bool
+            Whether the bound is known not to be negative.
+
+        Returns
+        -------
+        Expression
+            Its ceiling.
+        """
+        bound = self.outwards(bound, upper)
+        towards_zero = 1 - Fraction(1, 2**40)
+        inwards, outwards = bound * towards_zero, bound * (1 / towards_zero)
+        if not nonnegative:
+            return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
+        return ceiling_division(outwards if upper else inwards, 1)
 
 
-def cap(node: Expression, signed: Collection[str] = ()) -> Expression | None:
+def subtracts(node: Expression) -> bool:
+    """Whether evaluating an expression of positive symbols may cancel digits."""
+    return Margins().subtracts(node)
+
+
+def magnitude(node: Expression, *, capped: bool = False) -> Expression:
+    """An expression of positive symbols no smaller than any intermediate result of evaluating
+    ``node``; where ``capped``, minima that a number caps (`cap`) count as that alone."""
+    return Margins(capped=capped).magnitude(node)
+
+
+def cap(node: Expression) -> Expression | None:
     """An expression no smaller than the magnitude of a minimum that a number caps; None of anything
     else."""
     parts = node.children if isinstance(node, Minimum) else ()
@@ -207,161 +339,9 @@ def cap(node: Expression, signed: Collection[str] = ()) -> Expression | None:
         for part in parts  # a maximum of 0 and something is not negative, whatever that is
         if not (isinstance(part, Maximum) and ZERO in part.arguments)
     ]
-    if not tops or any(subtracts(gains, signed) for gains, _ in sums):
+    if not tops or any(subtracts(gains) for gains, _ in sums):
         return None
-    return maximum(*(magnitude(own, signed) for own in (*tops, *(loss for _, loss in sums))))
-
-
-def _magnitude(
-    node: Expression, signed: Collection[str], of: Callable[[Expression], Expression]
-) -> Expression:
-    """The magnitude of a node, from those of its parts."""
-    if isinstance(node, Constant):
-        return Constant(abs(node.value))
-    if isinstance(node, Symbol | CeilingDivision) and subtracts(node, signed):
-        return maximum(node, -node)
-    if isinstance(node, Sum):
-        return add(*(of(t) for t in node.terms))
-    if isinstance(node, Maximum | Minimum):
-        return maximum(*(of(a) for a in node.arguments))
-    if isinstance(node, Product):
-        # a divisor that cancels would need its own analysis: bounds divide by what is positive, and
-        # moved (`bound_of_divisor`)
-        factors = (power(of(b) if e > 0 else b, e) for b, e in node.factors)
-        return multiply(abs(node.coefficient), *factors)
-    return node
-
-
-def without_cancellation(
-    bound: Expression, signed: Collection[str] = (), *, upper: bool = False
-) -> Expression:
-    """A bound moved outwards by the rounding of what it subtracts, so that its error is relative.
-
-    The error of an extremum is that of an argument; sums and products of what is not negative are
-    no smaller than their terms, and their errors relative to themselves where those of terms and
-    factors are: only these are moved.
-
-    Parameters
-    ----------
-    bound : Expression
-        The bound.
-    signed : Collection of str, optional
-        Symbols that may be negative.
-    upper : bool, optional
-        Whether it is an upper bound.
-
-    Returns
-    -------
-    Expression
-        The bound, moved.
-    """
-    known: dict[Expression, Expression] = {}  # bounds share most of their parts
-
-    @cache
-    def cancels(node: Expression) -> bool:
-        return _is_negative(node, signed) or any(cancels(part) for part in node.children)
-
-    def moved(node: Expression) -> Expression:
-        if node not in known:
-            known[node] = move(node) if cancels(node) else node
-        return known[node]
-
-    def move(node: Expression) -> Expression:
-        if isinstance(node, Maximum | Minimum):
-            parts = [moved(argument) for argument in node.arguments]
-            return maximum(*parts) if isinstance(node, Maximum) else minimum(*parts)
-        if isinstance(node, Sum) and all(_not_negative(term, signed) for term in node.terms):
-            return add(*(moved(term) for term in node.terms))
-        if (
-            isinstance(node, Product)
-            and _not_negative(node, signed)
-            and all(e > 0 for _, e in node.factors)
-        ):
-            return multiply(node.coefficient, *(power(moved(b), e) for b, e in node.factors))
-        return node + (1 if upper else -1) * Fraction(ROUNDING) * magnitude(node, signed)
-
-    return moved(bound)
-
-
-def _not_negative(node: Expression, signed: Collection[str]) -> bool:
-    """Whether a bound is ≥ 0 at a glance, also after what it consists of is moved down."""
-    if isinstance(node, Constant):
-        return node.value >= 0
-    if isinstance(node, Symbol):
-        return node.name not in signed
-    if isinstance(node, Product):
-        return node.coefficient > 0 and all(_not_negative(base, signed) for base, _ in node.factors)
-    return (any if isinstance(node, Maximum) else all)(
-        _not_negative(part, signed) for part in node.children
-    )
-
-
-def bound_of_divisor(bound: Expression, signed: Collection[str], *, upper: bool) -> Expression:
-    """A bound of what is positive, moved by the rounding of what it subtracts, to divide by.
-
-    Differences within extrema are moved by themselves: they may be much larger than the extremum.
-    Ceilings are whole, and moved already.
-
-    Parameters
-    ----------
-    bound : Expression
-        The bound.
-    signed : Collection of str
-        Symbols that may be negative.
-    upper : bool
-        Whether it is an upper bound.
-
-    Returns
-    -------
-    Expression
-        The bound, moved.
-    """
-    if not subtracts(bound, signed) or isinstance(bound, CeilingDivision):
-        return bound
-    if isinstance(bound, Maximum | Minimum):
-        parts = (bound_of_divisor(argument, signed, upper=upper) for argument in bound.arguments)
-        return (maximum if isinstance(bound, Maximum) else minimum)(*parts)
-    whole = (Maximum, Minimum, CeilingDivision)
-    if isinstance(bound, Sum) and all(
-        isinstance(term, whole) or not subtracts(term, signed) for term in bound.terms
-    ):
-        return add(*(bound_of_divisor(term, signed, upper=upper) for term in bound.terms))
-    return without_cancellation(bound, signed, upper=upper)
-
-
-def ceiling_of_bound(
-    bound: Expression, signed: Collection[str], *, upper: bool, nonnegative: bool
-) -> Expression:
-    """The ceiling of a bound, evaluated in floats.
-
-    A float just above a whole number must not be taken for the next one (below it, for an upper
-    bound): the bound is moved by 2**-40 first, away from zero for an upper bound that is not
-    negative and towards it for such a lower one. For negative numbers the directions change places;
-    where the sign is not known, the further of both is taken. What the bound subtracts may cancel:
-    it is moved before by the rounding of its largest intermediate result (`without_cancellation`).
-
-    Parameters
-    ----------
-    bound : Expression
-        The bound.
-    signed : Collection of str
-        Symbols that may be negative.
-    upper : bool
-        Whether it is an upper bound.
-    nonnegative : bool
-        Whether the bound is known not to be negative.
-
-    Returns
-    -------
-    Expression
-        Its ceiling.
-    """
-    bound = without_cancellation(bound, signed, upper=upper)
-    towards_zero = 1 - Fraction(1, 2**40)
-    inwards, outwards = bound * towards_zero, bound * (1 / towards_zero)
-    if not nonnegative:
-        return ceiling_division((maximum if upper else minimum)(inwards, outwards), 1)
-    return ceiling_division(outwards if upper else inwards, 1)
+    return maximum(*(magnitude(own) for own in (*tops, *(loss for _, loss in sums))))
 
 
 def duality_below(bound: float, magnitude: float) -> float:

@@ -3,7 +3,7 @@
 An expression is compiled once into operations on arrays, each for one end, the lower or the upper,
 of one of its parts; only ends that are needed are computed. Nothing is rounded to nearest: an
 operation is exact, where all numbers are multiples of a power of two and small enough for doubles
-to hold, or its result is moved outwards by one double.
+to hold, or its result is moved outwards by a double or two.
 
 Columns are parts of costs that one axis alone contributes.
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, inf, prod
+from math import ceil, floor, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,7 @@ from ithaca.formulations.algebra.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.algebra.rounding import EXACT, largest_double, least_double
+from ithaca.formulations.algebra.rounding import EXACT, beyond, largest_double, least_double
 from ithaca.formulations.space import Axis, Rows, Space
 from ithaca.solver.engines import NotExpressibleError
 
@@ -160,16 +160,16 @@ class Compiler:
         if isinstance(node, Constant):
             value = _around(node.value)[high]
             return lambda r: value
-        outwards = None if self._exact(node) else inf if high else -inf
+        up = None if self._exact(node) else high
         if isinstance(node, Sum):
-            return _folded(np.add, [self._end(term, high) for term in node.terms], outwards)
+            return _folded(np.add, [self._end(term, high) for term in node.terms], up)
         if isinstance(node, Maximum | Minimum):
             pick = np.maximum if isinstance(node, Maximum) else np.minimum
             return _folded(pick, [self._end(a, high) for a in node.arguments], None)
         if isinstance(node, CeilingDivision):
             return self._ceiling(node, high)
         assert isinstance(node, Product)
-        return self._product(node, high, outwards)
+        return self._product(node, high, up)
 
     def _exact(self, node: Expression) -> bool:
         """Whether doubles hold all values of an expression, and of what leads to them."""
@@ -195,7 +195,6 @@ class Compiler:
         grain = min(part.grain for part in parts) and max(part.grain for part in parts)
         whole = bool(grain) and sum(part.size for part in parts) * grain < EXACT
         over = self._end(node.numerator, high)
-        outwards = inf if high else -inf
         if top.low >= 0:
             under = self._end(node.denominator, not high)
 
@@ -210,26 +209,23 @@ class Compiler:
 
         if whole:
             return lambda r: np.ceil(quotient(r))
-        return lambda r: np.ceil(np.nextafter(quotient(r), outwards))
+        return lambda r: np.ceil(beyond(quotient(r), up=high))
 
-    def _product(self, node: Product, high: bool, outwards: float | None) -> Operation:
+    def _product(self, node: Product, high: bool, up: bool | None) -> Operation:
         reaches = [self.reach(base) for base, _ in node.factors]
         if all(reach.low >= 0 for reach in reaches):
             # of a negative coefficient the other ends count
             rises = node.coefficient > 0
-            end, away = (
-                high == rises,
-                None if outwards is None else -outwards if rises else outwards,
-            )
+            end, away = high == rises, None if up is None else up != rises
             over = [self._end(b, end) for b, e in node.factors for _ in range(e)]
             under = [self._end(b, not end) for b, e in node.factors for _ in range(-e)]
             if node.coefficient != 1 or not over:
                 over.insert(0, self._end(Constant(node.coefficient), high))
             if not under:
-                return _folded(np.multiply, over, outwards)
-            top = self._add(_folded(np.multiply, over, outwards))
+                return _folded(np.multiply, over, up)
+            top = self._add(_folded(np.multiply, over, up))
             bottom = self._add(_folded(np.multiply, under, away))
-            return _folded(np.divide, [top, bottom], outwards)
+            return _folded(np.divide, [top, bottom], up)
         ends = [self._end(Constant(node.coefficient), end) for end in (False, True)]
         for base, exponent in node.factors:
             own = [self._end(base, end) for end in (False, True)]
@@ -239,28 +235,29 @@ class Compiler:
 
     def _corner(self, one: list[int], other: list[int], divides: bool, high: bool) -> int:
         """The register of an end of a product of two factors, or of a quotient."""
-        pick, outwards = (np.maximum, inf) if high else (np.minimum, -inf)
+        pick = np.maximum if high else np.minimum
         combine: Any = np.divide if divides else np.multiply
 
         def corner(r: list[Any]) -> Any:
             least = combine(r[one[0]], r[other[0]])
             for a, b in ((0, 1), (1, 0), (1, 1)):
                 least = pick(least, combine(r[one[a]], r[other[b]]))
-            return np.nextafter(least, outwards)
+            return beyond(least, up=high)
 
         return self._add(corner)
 
 
-def _folded(combine: Any, places: Sequence[int], outwards: float | None) -> Operation:
-    """An operation that combines registers one after the other, and moves each result outwards."""
+def _folded(combine: Any, places: Sequence[int], up: bool | None) -> Operation:
+    """An operation that combines registers one after the other, and moves each result up or
+    down."""
     first, *rest = places
 
     def fold(r: list[Any]) -> Any:
         value = r[first]
         for place in rest:
             value = combine(value, r[place])
-            if outwards is not None:
-                value = np.nextafter(value, outwards)
+            if up is not None:
+                value = beyond(value, up=up)
         return value
 
     return fold

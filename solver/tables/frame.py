@@ -25,7 +25,7 @@ from ithaca.formulations.algebra.expression import (
 )
 from ithaca.formulations.algebra.interval import Interval
 from ithaca.formulations.algebra.monotonicity import bounds as bounds_of
-from ithaca.formulations.algebra.rounding import loosened, without_cancellation
+from ithaca.formulations.algebra.rounding import loosened
 from ithaca.formulations.algebra.sums import gains_and_losses
 from ithaca.formulations.problem import Problem, SymbolicProblem
 from ithaca.formulations.remembered import latest
@@ -236,7 +236,7 @@ def lower(
     objective = maximum(with_cuts(symbolic, relaxation), *map(relaxation.lower, floors))
     bounds = [objective, *map(relaxation.lower, _constraints(symbolic, problem))]
     bounds += [with_cuts(replace(symbolic, objective=other), relaxation) for other in others]
-    program = Program([without_cancellation(bound, relaxation.signed) for bound in bounds])
+    program = Program([relaxation.outwards(bound, False) for bound in bounds])
     return LoweredProblem(
         program,
         Program([symbolic.objective, *(expression for expression, _ in constraints)]),

@@ -40,7 +40,7 @@ from ithaca.formulations.algebra.expression import (
     power,
     split_coefficient,
 )
-from ithaca.formulations.algebra.rounding import bound_of_divisor, ceiling_of_bound, subtracts
+from ithaca.formulations.algebra.rounding import Margins
 from ithaca.formulations.algebra.sums import summands
 from ithaca.formulations.remembered import remembered
 from ithaca.solver.options import never
@@ -48,7 +48,7 @@ from ithaca.solver.tables.axis_groups import AxisGroups
 from ithaca.solver.tables.granularity import common_divisor
 
 
-class Relaxation(AxisGroups, Signs):
+class Relaxation(AxisGroups, Signs, Margins):
     """Rewrites expressions into bounds over column statistics, and keeps the columns.
 
     ``least`` gives a number of the sign of the smallest value of a single-axis expression over all
@@ -61,12 +61,11 @@ class Relaxation(AxisGroups, Signs):
         least: Callable[[str, Expression], float],
         checkpoint: Callable[[], None] = never,
     ) -> None:
-        super().__init__(axis_of)
+        AxisGroups.__init__(self, axis_of)
+        Margins.__init__(self)
         self._checkpoint = checkpoint
         self._least = least
         self.columns: dict[tuple[str, Expression], int] = {}
-        #: Statistics of columns that may be negative.
-        self.signed: set[str] = set()
         #: Products, as their factors, all positive, and what each is no less than wherever a rule
         #: is met.
         self.floors: list[tuple[dict[Expression, int], Expression]] = []
@@ -125,12 +124,8 @@ class Relaxation(AxisGroups, Signs):
             ratio = multiply(
                 node.numerator, power(self._saturated(node.denominator, node.numerator), -1)
             )
-            return ceiling_of_bound(
-                self._either(ratio, upper),
-                self.signed,
-                upper=upper,
-                nonnegative=self.nonnegative(ratio),
-            )
+            bound = self._either(ratio, upper)
+            return self.ceiling(bound, upper, nonnegative=self.nonnegative(ratio))
         if isinstance(node, Product):
             return self._product(node, upper)
         raise TypeError(f"cannot bound {node}")
@@ -256,9 +251,7 @@ class Relaxation(AxisGroups, Signs):
             return []
         if not all(self.positive(b) for b, _ in node.factors):
             return []
-        reciprocal = bound_of_divisor(
-            self._either(power(node, -1), not upper), self.signed, upper=not upper
-        )
+        reciprocal = self.of_divisor(self._either(power(node, -1), not upper), not upper)
         return [power(reciprocal, -1)]
 
     def _without_ceilings(
@@ -296,9 +289,9 @@ class Relaxation(AxisGroups, Signs):
     def _bound_power(self, base: Expression, exponent: int, upper: bool) -> Expression:
         if exponent > 0:
             return power(self._either(base, upper), exponent)
-        bound = bound_of_divisor(self._either(base, not upper), self.signed, upper=not upper)
+        bound = self.of_divisor(self._either(base, not upper), not upper)
         low = least(base)
-        if upper and low > 0 and subtracts(bound, self.signed):
+        if upper and low > 0 and self.subtracts(bound):
             # where more cancels than is left, rounding may have moved it below 0
             bound = maximum(bound, Fraction(low))
         return power(bound, exponent)

@@ -108,7 +108,12 @@ def solve_layers(
         If the engine refuses every problem.
     """
     jobs = [
-        Job(f"{part.layer.name} {problem.design.name}", problem, number if alone else None)
+        Job(
+            f"{part.layer.name} {problem.design.name}",
+            problem,
+            number if alone else None,
+            part.layer.count,
+        )
         for number, part in enumerate(parts)
         for problem in part.problems
     ]

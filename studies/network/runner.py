@@ -35,6 +35,8 @@ class Job:
     """The problem."""
     rivals: Hashable = None
     """The key of jobs of which the best comes first; None: it has no rivals."""
+    runs: int = 1
+    """How often what is solved runs: time goes to what may improve most in all."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,7 @@ def run_problems(jobs: Sequence[Job], options: RunOptions) -> tuple[Solution | F
                 ("alone", index) if jobs[index].rivals is None else jobs[index].rivals
                 for index in left
             ],
+            weights=[jobs[index].runs for index in left],
             tell=lambda number, progress: tell(jobs[left[number]].place, progress),
             best_only=options.best_only,
         )

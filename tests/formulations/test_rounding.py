@@ -106,3 +106,12 @@ def test_no_magnitude_is_below_what_it_stands_for(offset, divisor, x):
     node = ceiling_division(Symbol("x") + offset, divisor) * Symbol("x") - 1
     at = {"x": Fraction(x)}
     assert rounding.magnitude(node).evaluate(at, FRACTION) >= abs(node.evaluate(at, FRACTION))
+
+
+@pytest.mark.ci
+@given(st.floats(1e-290, 1e290), st.sampled_from([1, -1]), st.booleans())
+def test_doubles_beyond_values_are_no_nearer_than_the_next_ones(size, sign, up):
+    beyond = float(rounding.beyond(np.array([sign * size, 0.0]), up=up)[0])
+    away = np.inf if up else -np.inf
+    ends = [np.nextafter(sign * size, away), np.nextafter(np.nextafter(sign * size, away), away)]
+    assert min(ends) <= beyond <= max(ends)
