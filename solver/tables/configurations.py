@@ -46,7 +46,7 @@ class Configurations:
 
     @cached_property
     def _sources(self) -> Sources:
-        """Where the program finds the values of its symbols, but for rules that define some."""
+        """The values of the program's symbols, but for those that rules define."""
         return Sources(self.quantities[name] for name in self.program.symbols)
 
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
