@@ -70,7 +70,9 @@ def _nonnegative(value: Any) -> bool:
     """Whether numbers are not negative, as most are: then no corners are compared."""
     if isinstance(value, Fraction | int):
         return value.numerator >= 0
-    return isinstance(value, float | np.ndarray) and bool(np.min(value, initial=0) >= 0)
+    if isinstance(value, float):
+        return value >= 0
+    return isinstance(value, np.ndarray) and bool(np.min(value, initial=0) >= 0)
 
 
 def _reciprocal(value: Any) -> Any:

@@ -75,22 +75,20 @@ class Columns:
     def __init__(self, columns: Sequence[Column], axis: Axis) -> None:
         self.columns = tuple(columns)
         self._powers = axis.powers
-        self._ranges = axis.ranges
+        self._known = tuple(axis.ranges.items()), tuple(axis.powers.items())
 
-    @cached_property
-    def _always(self) -> list[bool]:
+    def _always(self, expression: Expression) -> bool:
         """Whether doubles are right and in order on all rows there can be: then no rows need be
         looked at."""
-        ranges, powers = tuple(self._ranges.items()), tuple(self._powers.items())
-        return [_is_always_in_order(column.expression, ranges, powers) for column in self.columns]
+        return _is_always_in_order(expression, *self._known)
 
     @cached_property
     def rounds(self) -> list[bool]:
         """Whether doubles may be more than a few units in the last place off on some rows."""
         return [
-            not always
-            and (subtracts(own) or any(isinstance(node, CeilingDivision) for node in walk(own)))
-            for always, own in zip(self._always, (c.expression for c in self.columns), strict=True)
+            (subtracts(own) or any(isinstance(node, CeilingDivision) for node in walk(own)))
+            and not self._always(own)
+            for own in (column.expression for column in self.columns)
         ]
 
     def values(self, rows: Rows, count: int) -> Floats:
@@ -108,7 +106,8 @@ class Columns:
         None where that takes too long to find out.
         """
         lows, highs = list[Floats](), list[Floats]()
-        for column, own, exact in zip(self.columns, values, self._always, strict=True):
+        for column, own in zip(self.columns, values, strict=True):
+            exact = self._always(column.expression)
             order = own if exact else self._order(column.expression, rows, own)
             if order is None:
                 return None
@@ -247,7 +246,9 @@ def _reach(expression: Expression, values: NumbersByName) -> float:
             largest = bound.evaluate(values, numbers)
         except ZeroDivisionError:  # of intervals: doubles are infinite there
             return np.inf
-        largest = largest.high if isinstance(largest, Interval) else largest
+    if isinstance(largest, Interval):
+        reached = float(largest.high)
+    else:
         reached = float(np.max(np.asarray(largest, np.float64), initial=0.0))
     return np.inf if np.isnan(reached) else reached * (1 + ROUNDING)
 

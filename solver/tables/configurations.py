@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from ithaca.formulations.algebra.number_systems import NUMPY
 from ithaca.formulations.algebra.rational_arrays import RATIONAL_ARRAYS, Rationals
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.space import Link, Relation, Space
-from ithaca.solver.tables.program import Program
+from ithaca.solver.tables.program import Program, Sources
 from ithaca.solver.tables.table import CandidateTable
 
 Rows = NDArray[np.signedinteger]
@@ -43,11 +44,17 @@ class Configurations:
     space: Space
     """Has the rules."""
 
+    @cached_property
+    def _sources(self) -> Sources:
+        """The values of the program's symbols, but for those that rules define."""
+        return Sources(self.quantities[name] for name in self.program.symbols)
+
     def rows(self, rows: Rows) -> tuple[Floats, Floats]:
         """Objective and excess of configurations, ``rows`` of shape (axes, configurations)."""
         count = rows.shape[1]
-        excess, sources = np.zeros(count), dict(self.quantities)
+        excess, own = np.zeros(count), self._sources
         if self.space.entangled:
+            sources = dict(self.quantities)
             values: dict[str, Any] = {name: own.take(rows[a]) for name, (a, own) in sources.items()}
             for name, expression in self.space.definitions.items():
                 values[name] = expression.evaluate(values, NUMPY)
@@ -60,7 +67,8 @@ class Configurations:
             for link in self.space.links:
                 if link.relation is not Relation.AT_MOST:  # the program has the inequalities
                     excess += _strain(link, values)
-        objective, *used = self.program.gather([sources[n] for n in self.program.symbols], rows)
+            own = Sources(sources[name] for name in self.program.symbols)
+        objective, *used = self.program.gather(own, rows)
         for value, limit in zip(used, self.limits, strict=True):
             excess += np.maximum(value - limit, 0) / max(abs(float(limit)), 1.0)
         return np.broadcast_to(objective, (count,)), excess

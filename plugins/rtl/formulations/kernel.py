@@ -36,9 +36,11 @@ from ithaca.plugins.rtl.formulations.state import (
     DONE_ALL,
     ECHO,
     ENTERING,
+    EVERY,
     FULL,
     GO_ON,
     HANGS,
+    HELD,
     IN,
     LEFT,
     MEETING,
@@ -49,7 +51,6 @@ from ithaca.plugins.rtl.formulations.state import (
     PUT,
     REFRESHING,
     ROOM,
-    SEEN,
     TAKE,
     TURNS,
     WORKING,
@@ -87,17 +88,9 @@ def run_slice(  # type: ignore[no-untyped-def]
         if budget <= 0:
             _put_all(tally, busy, seen, until, stretch, looks)
             return GO_ON
-        if periodic and loops[lead, 0, 0] != looks[SEEN]:
-            _put_all(tally, busy, seen, until, stretch, looks)
-            skip_periods(
-                latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
-                rings, met, counts, waits, totals, then, looks, clocks, rounds, counts_then,
-                waits_then, lead, stretch > 0,
-            )  # fmt: skip
-            looks[SEEN] = loops[lead, 0, 0]
         going = False
         for p in range(total):
-            if process[p, DONE]:
+            if process[p, DONE] or (p == lead and looks[HELD]):
                 continue
             while True:
                 at = process[p, AT]
@@ -238,6 +231,9 @@ def run_slice(  # type: ignore[no-untyped-def]
                     else:
                         process[p, DEPTH] = depth
                         process[p, AT] += 1
+                    if periodic and depth == 0 and p == lead and loops[p, 0, 0] % looks[EVERY] == 0:
+                        looks[HELD] = 1
+                        break
                 elif op == MEET:
                     if process[p, MET] == 1:  # waits
                         break
@@ -265,6 +261,15 @@ def run_slice(  # type: ignore[no-untyped-def]
                     process[p, DONE] = 1
                     going = True
                     break
+        if looks[HELD] and not going:  # how far all others come without it, in whichever order
+            _put_all(tally, busy, seen, until, stretch, looks)
+            skip_periods(
+                latency, capacity, offsets, readers, writers, refresh, scale, process, loops, fifo,
+                rings, met, counts, waits, totals, then, looks, clocks, rounds, counts_then,
+                waits_then, lead, stretch > 0,
+            )  # fmt: skip
+            looks[HELD] = 0
+            going = True
     _put_all(tally, busy, seen, until, stretch, looks)
     for p in range(total):
         if not process[p, DONE]:

@@ -1,7 +1,8 @@
 """Periods of a run, added at once.
 
 Where the whole state relative to the clock is one that was there before, what lay between happens
-again and again: whole periods are added at once, exactly.
+again and again: whole periods are added at once, exactly. States are those in which no process can
+go on but the leading one, which is held: these do not depend on the order of turns.
 """
 
 from __future__ import annotations

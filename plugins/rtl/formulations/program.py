@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ithaca.formulations.processes import (
 # what instructions are, and their columns
 LOOP, REPEAT, END, MEET, STOP = range(5)
 OP, COUNT, ENTRY, PORTS, READS, WRITES, WORDS, INTERVALS, INTERVAL = range(9)
+
+#: Looks for a period, at least, in the least rounds that it may take.
+OFTEN = 4
 
 
 class ProcessProgram:
@@ -62,6 +65,7 @@ class ProcessProgram:
             int(np.argmax(outermost)) if outermost else 0,
             self._scale,
         )
+        self.every = _rounds_between_looks(outermost)
         self.begins = np.array([process.begin for process in network.processes], np.int64)
         self.starts = np.array(starts, np.int64)
         self.barriers = len(self._barrier)
@@ -105,6 +109,19 @@ class ProcessProgram:
             return -1
         self._sequences += values
         return len(self._sequences) - len(values)
+
+
+def _rounds_between_looks(outermost: Sequence[int]) -> int:
+    """Rounds of the leading process from one look for a period to the next, of the rounds of each.
+
+    Periods are whole rounds of every process, and looks take time: there are a few of them in the
+    least number of rounds that a period may have.
+    """
+    most, common = max(outermost, default=0), gcd(*(times for times in outermost if times > 1))
+    if common <= 1:
+        return 1
+    period = most // common
+    return period // next((n for n in range(OFTEN, period + 1) if period % n == 0), period)
 
 
 def _label(loop: Loop) -> str:

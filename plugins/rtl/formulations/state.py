@@ -13,11 +13,11 @@ AT, CLOCK, LEFT, DEPTH, MET, DONE, PARTS, BLOCKED, BEGAN = range(9)
 # columns of a FIFO's state: words put in and taken out, and their places in its ring; beside it, so
 # that a processor reads both at once, where its ring begins, its capacity, and its latency
 IN, OUT, PUT, TAKE, BEGIN, ROOM, DELAY = range(7)
-# what is known of looks for a period: rounds that the leading process had left at the last; how
-# many there were since a state was kept for long, and after how many the next is; where the next of
-# the recent ones is kept; of how many periods the one being run stands, their length, and the
-# rounds that the leading process has left when it ends
-SEEN, LOOKS, ENOUGH, NEXT, ECHO, PERIOD, UNTIL = range(7)
+# what is known of looks for a period: whether the leading process is held until no other can go on,
+# for one; how many there were since a state was kept for long, and after how many the next is;
+# where the next of the recent ones is kept; of how many periods the one being run stands, their
+# length, and the rounds that the leading process has left when it ends; rounds between looks
+HELD, LOOKS, ENOUGH, NEXT, ECHO, PERIOD, UNTIL, EVERY = range(8)
 
 # columns of a process' counts
 TURNS, WORKING, ENTERING, MEETING, REFRESHING = range(5)
@@ -62,8 +62,8 @@ class RunState:
         # left, counts
         each = size + self.counts.size + self.waits.size
         states = max(min(RECENT, MOST_NUMBERS // each), 2)
-        looks = np.zeros(7, np.int64)
-        looks[ECHO], looks[NEXT] = 1, 1
+        looks = np.zeros(8, np.int64)
+        looks[ECHO], looks[NEXT], looks[EVERY] = 1, 1, program.every
         then = (
             np.zeros((states + 1, size), np.int64),
             looks,

@@ -17,6 +17,7 @@ from ithaca.formulations.processes import (
     ProcessNetwork,
     Refresh,
     Repeat,
+    steps_of,
 )
 from ithaca.plugins.rtl.formulations.activity import simulate_network
 from ithaca.plugins.rtl.formulations.engine import run_network
@@ -44,11 +45,16 @@ def networks(draw):
             steps[process].insert(draw(st.integers(0, len(steps[process]))), meet)
     refresh = draw(st.sampled_from([None, Refresh(7, 2), Refresh(20, 5)]))
     begins = draw(st.lists(st.integers(0, 5), min_size=count, max_size=count))
+    inner = st.sampled_from([n for n in (1, 2, 3, 4, 6) if rounds % n == 0])
+    parts = draw(st.lists(inner, min_size=count, max_size=count))
+    bodies = [
+        tuple(o) if p == 1 else (Repeat(p, tuple(o)),) for o, p in zip(steps, parts, strict=True)
+    ]
     return ProcessNetwork(
         tuple(fifos),
         tuple(
-            Process(f"p{n}", (Repeat(rounds, tuple(own)),), begin, memory=n == 0)
-            for n, (own, begin) in enumerate(zip(steps, begins, strict=True))
+            Process(f"p{n}", (Repeat(rounds // part, own),), begin, memory=n == 0)
+            for n, (own, part, begin) in enumerate(zip(bodies, parts, begins, strict=True))
         ),
         refresh,
     )
@@ -83,7 +89,7 @@ def test_work_is_tallied_when_words_move_also_in_periods_that_are_added(network,
     counts = run_network(network, stretch=stretch, cycles=cycles)
     expected = np.zeros((len(network.processes), cycles // stretch + 1), np.int64)
     for number, process in enumerate(network.processes):
-        for step in process.steps[0].body:
+        for step in steps_of(process.steps):
             if isinstance(step, Loop):
                 fifo = next(
                     n for n, f in enumerate(network.fifos) if f.name in step.reads + step.writes
