@@ -293,7 +293,7 @@ QWEN = MODELS["qwen2.5-0.5b"][1]
 @pytest.mark.parametrize(
     ("fields", "parameters"),
     [
-        ({"model_type": "gemma3", "text_config": GEMMA}, 3_880_263_168),
+        ({"text_config": GEMMA}, 3_880_263_168),
         (QWEN | {"model_type": "qwen2_vl"}, 494_032_768),
         (
             {
