@@ -406,11 +406,23 @@ def test_limits_that_nothing_meets_and_options_that_do_not_go_together(tmp_path)
     ],
 )
 def test_a_configuration_is_no_network(tmp_path, document, kind):
+    assert told_of(tmp_path, document).startswith(f"is {kind}, which says how layers are built")
+
+
+def told_of(tmp_path, document):
+    """What is said of a document after its path."""
     path = tmp_path / "a.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError) as error:
         find_network(str(path))
-    assert str(error.value).startswith(f"{path}: is {kind}, which says how layers are built")
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("field", [{"preferred_impl_style": "rtl"}, {"partition_id": 0}])
+def test_where_finn_builds_layers_is_no_network(tmp_path, field):
+    line = told_of(tmp_path, {"Defaults": {}, "MVAU_0": field})
+    assert line.startswith("says by what and where FINN builds layers")
 
 
 @pytest.mark.ci
