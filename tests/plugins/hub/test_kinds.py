@@ -314,6 +314,19 @@ def test_text_of_a_model_of_images_is_read_and_the_rest_named(fields, parameters
     assert "quantization_config is not read: --dtype" in formats
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"model": {"decoder": {"hidden_size": 64}}}, "a configuration of ONNX Runtime's gen"),
+        ({"input_model": {}, "passes": {}}, "a workflow of Olive"),
+    ],
+)
+def test_a_file_that_names_a_model_is_no_model(fields, kind, tmp_path):
+    with pytest.raises(InputError, match=f"is {kind}.* allowed: the model itself, as ONNX"):
+        find_network(written(tmp_path, fields))
+
+
 def test_one_key_serves_all_heads_of_a_falcon(tmp_path):
     network = find_network(written(tmp_path, MODELS["falcon-7b"][1]), {"context": 64})
     (scores,) = [layer.nest for layer in network.layers if layer.name.endswith("scores")]
