@@ -28,7 +28,7 @@ TOGETHER = re.compile(r"limits (.*?) (?:contradict each other|together)")
 
 @dataclass(frozen=True)
 class Said:
-    """What a line says."""
+    """The claims of a line."""
 
     line: str
 
@@ -123,21 +123,23 @@ def array(seed, dataflow):
     return ask, limits, draw.sample(rules, draw.choice((0, 0, 1, 2)))
 
 
-@pytest.mark.ci(every=60)
+@pytest.mark.ci
+def test_what_is_said_of_an_array_holds():
+    assert check(*array(1, "j"))
+
+
 @pytest.mark.slow(every=4)
-@pytest.mark.parametrize("seed", range(120))
-def test_what_is_said_of_an_array_holds(seed):
+@pytest.mark.parametrize("seed", range(100))
+def test_what_is_said_of_more_arrays_holds(seed):
     check(*array(seed, "ijk"[seed % 3] if seed % 2 else "i,j"))
 
 
-@pytest.mark.ci(every=40)
 @pytest.mark.slow(every=4)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(30))
 def test_what_is_said_of_all_designs_holds(seed):
     check(*array(seed, None))
 
 
-@pytest.mark.ci(every=60)
 @pytest.mark.slow(every=4)
 @pytest.mark.parametrize("mode", ["shared-dataflow", "shared-array", "multi-array"])
 @pytest.mark.parametrize("seed", range(20))
@@ -164,7 +166,7 @@ def test_what_is_said_of_layers_that_share_a_budget_holds(seed, mode, tmp_path):
     check(ask, limits)
 
 
-@pytest.mark.slow(every=2)
+@pytest.mark.slow(every=4)
 @pytest.mark.parametrize("space", ["hasco-gemm", "hasco-conv", "explainable-edge"])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_contradiction_of_accelerators_is_named(seed, space):
