@@ -1,4 +1,4 @@
-"""Programs of bounds over the columns of a design, shared by the problems that speak of the same
+"""Programs of bounds over the columns of a space, shared by the problems that speak of the same
 expressions, whichever of them is the objective."""
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ithaca.formulations.algebra.expression import Expression, Maximum
-from ithaca.formulations.design import Design
 from ithaca.formulations.remembered import latest, remembered
 from ithaca.formulations.space import Space
 from ithaca.solver.enumeration.spans import Columns, Compiler, Program, Reach, Regrouped
@@ -32,11 +31,11 @@ class Compiled:
         return Compiler(self.reaches).program((form, False))
 
 
-def compiled(design: Design, expressions: Sequence[Expression]) -> Compiled:
-    """The programs of expressions over quantities of a design, once for all its problems."""
+def compiled(space: Space, expressions: Sequence[Expression]) -> Compiled:
+    """The programs of expressions over quantities of a space, once for all its problems."""
     # a limit on what is largest is one on each, an objective is not
     parts = dict.fromkeys(part for each in expressions for part in _parts(each))
-    return latest(design, frozenset(parts), lambda: _compiled(design.space, [*parts]))
+    return latest(space, ("columns", frozenset(parts)), lambda: _compiled(space, [*parts]))
 
 
 def _compiled(space: Space, parts: Sequence[Expression]) -> Compiled:

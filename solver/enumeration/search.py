@@ -165,7 +165,7 @@ class Enumeration(ProvingSearch):
             what = "rules across axes define quantities"
             raise NotExpressibleError(f"enumeration: {what}; use another method")
         limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
-        programs = compiled(problem.design, [*(e for e, _ in limits), symbolic.objective])
+        programs = compiled(space, [*(e for e, _ in limits), symbolic.objective])
         self._columns = programs.columns
         self._used = sorted(
             ((programs.program(e), largest_double(bound)) for e, bound in limits),
