@@ -242,7 +242,10 @@ class _Renderer:
             raise
         except Exception as error:
             line = getattr(error, "lineno", None) or _line(error)
-            allowed = "variables that files define, and operations on values that have them"
+            allowed = (
+                "variables that files define, or --include-from NAME=VALUE, and operations on "
+                "values that have them"
+            )
             at = f"{path}: line {line}" if line else path
             raise refuse(at, f"its template fails: {_reason(error)}; allowed: {allowed}") from None
         return "".join(pieces)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
+from ithaca.files.errors import InputError
 from ithaca.formulations.algebra.expression import quotient
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.families import profile_of
@@ -71,6 +73,10 @@ class _Known:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
+        # the cost model is evaluated for all names at once, not anew for those of each search
+        for look_up in (problem.design.in_symbols, problem.design.in_ranges):
+            with suppress(InputError, ArithmeticError):
+                look_up(problem.used_metrics)
         self._sample = Sample(problem)
         self._refuted: list[frozenset[Limit]] = []
 

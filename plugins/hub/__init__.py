@@ -2,4 +2,11 @@
 
 from ithaca.files.plugin import Plugin
 
-PLUGIN = Plugin({"network sources": {"hub": "ithaca.plugins.hub.workloads.source:SOURCE"}})
+PLUGIN = Plugin(
+    {
+        "network sources": {
+            "hub": "ithaca.plugins.hub.workloads.source:SOURCE",
+            "runtimes": "ithaca.plugins.hub.workloads.runtimes:RUNTIMES",
+        }
+    }
+)

@@ -20,7 +20,7 @@ from ithaca.formulations.problem import Problem
 from ithaca.formulations.space import Axis, Role, Rows
 from ithaca.solver.best_first import BestFirst
 from ithaca.solver.engines import NotExpressibleError
-from ithaca.solver.enumeration.spans import Columns, Compiler, Regrouped
+from ithaca.solver.enumeration.compiled import compiled
 from ithaca.solver.exact.search import ProvingSearch, SearchState, check_bound
 from ithaca.solver.options import SolveOptions
 from ithaca.solver.progress import Report
@@ -165,18 +165,13 @@ class Enumeration(ProvingSearch):
         if space.definitions:
             raise _not_for_this("rules across axes define quantities")
         limits = [*symbolic.constraints, *((rule, Fraction(0)) for rule in space.inequalities)]
-        regrouped = Regrouped(space)
-        used, objective = [regrouped(e) for e, _ in limits], regrouped(symbolic.objective)
-        self._columns = [
-            Columns.of(axis, own) for axis, own in zip(space.axes, regrouped.columns, strict=True)
-        ]
-        reaches = {name: r for c in self._columns for name, r in c.reaches.items()}
-        bounds = [largest_double(bound) for _, bound in limits]
-        programs = [Compiler(reaches).program((expression, False)) for expression in used]
+        programs = compiled(space, [*(e for e, _ in limits), symbolic.objective])
+        self._columns = programs.columns
         self._used = sorted(
-            zip(programs, bounds, strict=True), key=lambda pair: len(pair[0].operations)
+            ((programs.program(e), largest_double(bound)) for e, bound in limits),
+            key=lambda pair: len(pair[0].operations),
         )
-        self._objective = Compiler(reaches).program((objective, False))
+        self._objective = programs.program(symbolic.objective)
         self._step = granularity(symbolic.objective, space.powers)
         self._axes: list[Ranges] = []
         self._open: BestFirst[float, tuple[Boxes, Floats]] = BestFirst()

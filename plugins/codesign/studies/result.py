@@ -19,7 +19,7 @@ from ithaca.formulations.region import Region
 from ithaca.plugins.codesign.formulations.space import HARDWARE, HardwareSpace
 from ithaca.plugins.codesign.studies.question import Amount, CodesignQuestion
 from ithaca.solver.certificate import OWN, Certificate, Status
-from ithaca.solver.reasons import CONTRADICTION, contradiction, explain
+from ithaca.solver.reasons import CONTRADICTION, OPEN, contradiction, explain
 from ithaca.solver.runs import not_run
 from ithaca.solver.shortfall import Shortfall
 from ithaca.solver.solution import Solution
@@ -271,6 +271,9 @@ class CodesignResult(NetworksAnswer):
                 "" if self.contradictory else ", perhaps not all of them, or a layer runs nowhere"
             )
             reasons = [contradiction(names) + more]
+        elif len(reasons) == 1 and reasons[0].startswith(OPEN):
+            names = self.contradictory or [limit.metric for limit in limits]
+            reasons = [f"no accelerator meets the limits {' and '.join(names)} together", *reasons]
         why = "; ".join(reasons)
         return f"infeasible: {why}{inherited}"
 

@@ -54,7 +54,11 @@ def read_constraints(
         document = load_timeloop(Path(path))
         known = document.keys() & {*SECTIONS} if isinstance(document, dict) else ()
         if not known:
-            raise refuse(path, f"has no constraints; allowed: {', '.join(SECTIONS[:4])}")
+            named = isinstance(document, list) and any(
+                isinstance(each, dict) and "spatial_mapping" in each for each in document
+            )
+            what = "is a mapping of ZigZag or Stream" if named else "has no constraints"
+            raise refuse(path, f"{what}; allowed: {', '.join(SECTIONS[:4])}")
         sections = {name: document[name] for name in SECTIONS if name in known}
         entries += entries_of(sections, path, unread)
     if not entries:

@@ -108,7 +108,13 @@ _NO_PARTS = ("text_config", "quantization_config", "compression_config", "genera
 _MARKS = ("model_type", "_class_name")
 
 #: Fields that configurations of models have and nothing else has: one of a kind that is not said.
-_USUAL = ("architectures", "hidden_size", "num_hidden_layers", "transformers_version")
+_USUAL = (
+    "architectures",
+    "hidden_size",
+    "num_hidden_layers",
+    "text_config",
+    "transformers_version",
+)
 
 
 class Source:

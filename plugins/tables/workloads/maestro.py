@@ -57,6 +57,13 @@ def read_maestro(path: Path, sizes: Mapping[str, int]) -> Network:
     )
 
 
+#: Other files of MAESTRO, by a word that they have.
+_OTHERS = {
+    "num_pes": "is hardware of MAESTRO",
+    "Dataflow": "has a Dataflow of MAESTRO and no Layer",
+}
+
+
 class _Reader:
     """The tokens of a file, one after the other."""
 
@@ -78,7 +85,8 @@ class _Reader:
             if keyword == "Constant" and value.isdecimal()
         }
         if "Layer" not in words:
-            raise refuse(path, "has no Layer; allowed: a network of MAESTRO")
+            what = next((what for word, what in _OTHERS.items() if word in words), "has no Layer")
+            raise refuse(path, f"{what}; allowed: a network of MAESTRO")
         self.chosen = chosen_parameters(path, constants, sizes)
 
     def next(self, *wanted: str) -> str:

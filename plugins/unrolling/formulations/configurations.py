@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ithaca.files.messages import refuse
@@ -19,10 +19,19 @@ def _is_one(document: Any) -> bool:
     parts = [each for each in document.values() if isinstance(each, dict)]
     stated = bool(document.keys() & {"HLSConfig", *MODELS})
     reused = any("ReuseFactor" in each for each in parts)
-    return is_finn(document) or is_hls4ml(document) or stated or reused
+    return is_finn(document) or is_hls4ml(document) or _places(parts) or stated or reused
+
+
+def _places(parts: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether FINN is told by what and where to build layers, not how far to fold them."""
+    return any({"preferred_impl_style", "partition_id"} & each.keys() for each in parts)
 
 
 def _refuse(document: Any, where: object, sizes: Mapping[str, int]) -> Network:
+    parts = [each for each in document.values() if isinstance(each, dict)]
+    if not is_finn(document) and _places(parts):
+        what = "says by what and where FINN builds layers, not what they are"
+        raise refuse(where, f"{what}; allowed: the model itself, as ONNX (.onnx)")
     what = "folding configuration of FINN" if is_finn(document) else "configuration of hls4ml"
     raise refuse(
         where,

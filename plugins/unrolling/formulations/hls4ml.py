@@ -34,6 +34,9 @@ UNMODELLED = {"ParallelizationFactor": 1, "TargetCycles": None}
 #: Fields that name a model beside a configuration.
 MODELS = ("OnnxModel", "KerasJson", "KerasH5", "KerasModel", "PytorchModel", "TensorFlowModel")
 
+#: Those whose files are read as networks.
+READ = ("OnnxModel", "KerasJson", "KerasModel")
+
 
 def is_hls4ml(document: Mapping[str, Any]) -> bool:
     """Whether a document is a configuration of hls4ml."""
@@ -47,18 +50,18 @@ def is_hls4ml(document: Mapping[str, Any]) -> bool:
 
 
 def model_of(document: Mapping[str, Any], path: Path) -> Path | None:
-    """The ONNX model that a configuration names; None of other documents.
+    """The model that a configuration names; None of other documents.
 
     Raises `InputError` if it names one of another kind, or outside of its folder.
     """
     named = next((name for name in MODELS if isinstance(document.get(name), str)), None)
     if named is None:
         return None
-    if named != "OnnxModel":
+    if named not in READ:
         raise refuse(
             path,
-            f"{named} is {quoted(document[named])}; allowed: the model as ONNX, as NETWORK, with "
-            "--folding and this file",
+            f"{named} is {quoted(document[named])}; allowed: {', '.join(READ)}, or the model as "
+            "ONNX, as NETWORK, with --folding and this file",
         )
     model = inside(path, document[named])
     if model is None:

@@ -293,7 +293,7 @@ QWEN = MODELS["qwen2.5-0.5b"][1]
 @pytest.mark.parametrize(
     ("fields", "parameters"),
     [
-        ({"model_type": "gemma3", "text_config": GEMMA}, 3_880_263_168),
+        ({"text_config": GEMMA}, 3_880_263_168),
         (QWEN | {"model_type": "qwen2_vl"}, 494_032_768),
         (
             {
@@ -312,6 +312,19 @@ def test_text_of_a_model_of_images_is_read_and_the_rest_named(fields, parameters
     _, parts, formats = network.remarks
     assert "its text alone is counted: vision_config and what" in parts
     assert "quantization_config is not read: --dtype" in formats
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"model": {"decoder": {"hidden_size": 64}}}, "a configuration of ONNX Runtime's gen"),
+        ({"input_model": {}, "passes": {}}, "a workflow of Olive"),
+    ],
+)
+def test_a_file_that_names_a_model_is_no_model(fields, kind, tmp_path):
+    with pytest.raises(InputError, match=f"is {kind}.* allowed: the model itself, as ONNX"):
+        find_network(written(tmp_path, fields))
 
 
 def test_one_key_serves_all_heads_of_a_falcon(tmp_path):

@@ -217,6 +217,8 @@ def test_types_of_layers_of_maestro(tmp_path, kind, dimensions, operations):
             "each is of a few operations per element, as Pool",
         ),
         ("a.m", "Constant T 4;", "has no Layer"),
+        ("a.m", "num_pes: 256", "is hardware of MAESTRO; allowed: a network"),
+        ("a.m", "Dataflow { SpatialMap(1,1) K; }", "has a Dataflow of MAESTRO and no Layer"),
         ("a.m", "Layer a { Type: FC Dimensions { K: 4 } }", "line 1: Type is 'FC'; allowed: CONV"),
         ("a.m", "Layer a { Type: CONV Dimensions { Z: 4 } }", "dimension 'Z' is unknown"),
         ("a.m", "Constant T 4; Layer a { Type: CONV Dimensions { K: U } }", "K is 'U'; allowed: a"),

@@ -343,8 +343,8 @@ def test_a_model_that_is_named_by_its_configuration(tmp_path):
     path.write_text(yaml.safe_dump({"OnnxModel": "model.onnx", "HLSConfig": inner}))
     answer = ithaca.unroll(path)
     assert [row["reuse"] for row in answer.document["file"]["layers"]] == [4, 2]
-    path.write_text(yaml.safe_dump({"KerasJson": "model.json", "HLSConfig": inner}))
-    with pytest.raises(InputError, match=r"KerasJson is 'model\.json'; allowed: the model as ONNX"):
+    path.write_text(yaml.safe_dump({"PytorchModel": "model.pt", "HLSConfig": inner}))
+    with pytest.raises(InputError, match=r"PytorchModel is 'model\.pt'; allowed: OnnxModel"):
         ithaca.unroll(path)
 
 
@@ -395,6 +395,24 @@ def test_limits_that_nothing_meets_and_options_that_do_not_go_together(tmp_path)
     assert table.read_text().startswith("layer,pe,simd,interval,multipliers\nconv,")
 
 
+@pytest.mark.ci
+def test_a_model_of_keras_that_is_named_by_its_configuration(tmp_path):
+    layers = [
+        {
+            "class_name": "Dense",
+            "config": {"name": name, "units": n, "batch_input_shape": [None, 4]},
+        }
+        for name, n in (("fc1", 6), ("fc2", 3))
+    ]
+    model = {"class_name": "Sequential", "config": {"name": "m", "layers": layers}}
+    (tmp_path / "model.json").write_text(json.dumps(model))
+    inner = {"Model": {"ReuseFactor": 2}, "LayerName": {"fc1": {"ReuseFactor": 4}}}
+    path = tmp_path / "config.yml"
+    path.write_text(yaml.safe_dump({"KerasJson": "model.json", "HLSConfig": inner}))
+    answer = ithaca.unroll(path)
+    assert [row["reuse"] for row in answer.document["file"]["layers"]] == [4, 2]
+
+
 @pytest.mark.parametrize(
     ("document", "kind"),
     [
@@ -406,11 +424,23 @@ def test_limits_that_nothing_meets_and_options_that_do_not_go_together(tmp_path)
     ],
 )
 def test_a_configuration_is_no_network(tmp_path, document, kind):
+    assert told_of(tmp_path, document).startswith(f"is {kind}, which says how layers are built")
+
+
+def told_of(tmp_path, document):
+    """The line about a document, after its path."""
     path = tmp_path / "a.json"
     path.write_text(json.dumps(document))
     with pytest.raises(InputError) as error:
         find_network(str(path))
-    assert str(error.value).startswith(f"{path}: is {kind}, which says how layers are built")
+    return str(error.value).removeprefix(f"{path}: ")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("field", [{"preferred_impl_style": "rtl"}, {"partition_id": 0}])
+def test_where_finn_builds_layers_is_no_network(tmp_path, field):
+    line = told_of(tmp_path, {"Defaults": {}, "MVAU_0": field})
+    assert line.startswith("says by what and where FINN builds layers")
 
 
 @pytest.mark.ci

@@ -15,6 +15,7 @@ from ithaca.plugins.codesign.studies.codesign import codesign
 from ithaca.plugins.codesign.studies.question import make_question
 from ithaca.solver.certificate import Status
 from ithaca.solver.reasons import CONTRADICTION
+from ithaca.solver.shortfall import Shortfall
 from tests.plugins.codesign.studies.toy import enumerated, random_question
 
 METRICS = ("area", "price", "latency", "energy", "traffic")
@@ -136,3 +137,13 @@ def test_contradictions_too_large_to_look_at_are_said_to_be_perhaps_smaller(monk
     monkeypatch.setattr("ithaca.plugins.codesign.studies.infeasible.BOXES", 0)
     failures = (codesign(drawn(seed)).failure for seed in range(12))
     assert any("perhaps not all of them" in failure for failure in failures)
+
+
+@pytest.mark.ci
+def test_limits_of_which_none_is_known_to_help_are_named_together():
+    answers = (codesign(drawn(seed)) for seed in range(12))
+    answer = next(each for each in answers if each.certificate.status is Status.INFEASIBLE)
+    open_ = Shortfall(answer.question.limits[0].metric, Fraction(1), None, True, False, "toy")
+    names = " and ".join(limit.metric for limit in answer.question.limits)
+    line = replace(answer, shortfalls=(open_,), contradictory=None).failure
+    assert line.startswith(f"infeasible: no accelerator meets the limits {names} together; whether")
