@@ -3,7 +3,7 @@ what lies outside."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,10 @@ from ithaca.plugins.hierarchies.formulations.search.extension import (
     WideError,
 )
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
+from ithaca.plugins.hierarchies.formulations.search.option_table import (
+    OptionTable,
+    option_tables,
+)
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import Position
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import (
     PartialMappings,
@@ -68,6 +72,9 @@ class TimeloopStage(Extension):
     #: Whether boxes that have dual bounds are searched without labels where tables of tiles take
     #: long: for one of many problems that are mostly excluded at once.
     boxes_first = False
+
+    #: The options of every loop that several problems share, if they do.
+    shared: Callable[[], tuple[OptionTable, ...] | None] | None = None
 
     @property
     def rounds(self) -> bool:
@@ -168,6 +175,10 @@ class TimeloopStage(Extension):
         """The search that goes on where labels are many, if it is one for this problem."""
         return MappingBoxes.of(self, self.mapped)
 
+    def tables(self) -> tuple[OptionTable, ...] | None:
+        """The options of every loop; None where they are too many."""
+        return option_tables(self) if self.shared is None else self.shared()
+
     @property
     def hands_over(self) -> bool:
         return self._labelled and self._boxes is not None
@@ -179,6 +190,7 @@ class TimeloopStage(Extension):
         if self.boxes_first and rough and cutoff() is not None:
             least = self.least
             yield Block.empty(least)  # whoever asks for no more has no boxes made
+            self.hierarchy.within = self.goal.within(cutoff())
             self._rows_of_boxes = self._boxes is not None and self._boxes.dual
         try:
             self._labelled = not self._rows_of_boxes
