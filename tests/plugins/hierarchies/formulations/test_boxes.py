@@ -11,6 +11,7 @@ from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.box_search import BoxSearch
+from ithaca.plugins.hierarchies.formulations.search.dual_bounds import Monomials, multipliers
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.search.option_table import OptionTable
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
@@ -114,6 +115,16 @@ def test_orders_that_boxes_leave_out_are_no_better_than_those_they_keep():
         assert len(values[True]) < 20
         differ += len({*values[True], *values[False]}) > 1
     assert differ > 5
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("outermost", "share"), [(False, 1 / 2), (True, 100 / 101)])
+def test_multipliers_leave_steps_alone_that_have_no_trips(outermost, share):
+    """100 trips in two steps, which cost what they are: 10 + 10, or 100 + 1."""
+    trips = Monomials(np.zeros((1, 2)), np.eye(2)[None])
+    fixed = np.array([[[False, outermost]]])
+    found = multipliers(trips, [], np.log([100.0]), fixed)
+    assert found.shares[0, 0] == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.ci
