@@ -36,6 +36,7 @@ from ithaca.plugins.hierarchies.formulations.search.partial_mappings import fits
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.search.extension import Extension
+    from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 
 #: Combinations of kinds of loops at most: more take too much memory.
 MOST_KINDS = 1 << 19
@@ -68,7 +69,7 @@ class MappingBoxes(FactorRows, BoxSearch):
         self._tables, self._mapped = tables, mapped
 
     @staticmethod
-    def of(search: Extension, mapped: Mapped) -> MappingBoxes | None:
+    def of(search: TimeloopStage, mapped: Mapped) -> MappingBoxes | None:
         """The boxes of a problem; None where it asks for what these do not bound, or loops have too
         many options."""
         hierarchy, goal = search.hierarchy, search.goal

@@ -42,13 +42,15 @@ class OptionForest:
             Whether each option may be in a mapping.
         """
         self.table, self._legal = table, legal
-        some = np.flatnonzero(np.logical_or.reduceat(legal, table.begins)) if legal.size else []
+        some: Integers = np.zeros(0, np.int64)
+        if legal.size:
+            some = np.flatnonzero(np.logical_or.reduceat(legal, table.begins))
         levels = {level for what, _, level in rows if what == "trips"}
         told = table.patterns[some] & sum(1 << level for level in levels)
         kinds, which = np.unique(told, return_inverse=True)
         self.kinds = int(kinds.size)
         #: The patterns of every kind.
-        self._patterns = [np.asarray(some)[np.ravel(which) == kind] for kind in range(self.kinds)]
+        self._patterns = [some[np.ravel(which) == kind] for kind in range(self.kinds)]
         numbers: dict[int, int] = {}
         #: The place of every factor among those that differ: trees have no others.
         self.places = np.array(

@@ -86,7 +86,8 @@ class OptionTable:
         the trips around each level less 1, from outside of all on."""
         again = [self.options.trips_outside(level) - 1 for level in range(-1, self.levels)]
         rows = np.concatenate([self.options.factors, again])
-        return np.log(np.maximum(rows, TINY))
+        logs: Floats = np.log(np.maximum(rows, TINY))
+        return logs
 
     @remembered
     def exponents(self, row: Row) -> Floats:
