@@ -46,12 +46,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Sums:
-    """What multipliers make of boxes: sums of logarithms, of every loop apart."""
+    """Sums of logarithms that multipliers make of boxes, of every loop apart."""
 
     constant: Floats
-    """What no loop changes."""
+    """The part that no loop changes."""
     loops: tuple[Floats, ...]
-    """Of every loop the weights of its table's logarithms, shape (boxes, logarithms)."""
+    """Weights of the logarithms of each loop's table, shape (boxes, logarithms)."""
     size: Floats
     """How much is added up at most, whatever its sign: rounding is relative to it."""
 
@@ -219,7 +219,7 @@ class DualKinds:
         return np.ascontiguousarray(forest.table.logs[:, forest.options(kind)])
 
     def _by_loop(self, sums: Sums, which: Integers, kinds: Integers) -> Floats:
-        """What loops add to bounds at least, of the multipliers ``which``: shape (loops, boxes)."""
+        """The least that loops add to bounds of multipliers ``which``: shape (loops, boxes)."""
         least = np.zeros(kinds.shape)
         for d in self._loops:
             for kind in np.unique(kinds[d]):
@@ -244,7 +244,7 @@ class DualKinds:
         return float(self._boxes.goal.counts[self._place].scale)
 
     def _own_sums(self, words: Integers, weights: Floats, kinds: Integers) -> Sums:
-        """Sums of multipliers of every box's own."""
+        """Sums of multipliers of each box by itself."""
         fixed = [[self._forests[d].fixed(int(k)) for d, k in enumerate(own)] for own in kinds.T]
         return self._sums(self._multipliers(words, weights, np.array(fixed)), words, weights)
 
