@@ -40,7 +40,7 @@ class BypassStage:
         if choice not in self._stages:
             stage = self._made(choice)
             if isinstance(stage, TimeloopStage):
-                stage.boxes_first, stage.shared = True, lambda: self._tables
+                stage.boxes_first, stage.shared = True, lambda _: self._tables
             self._stages[choice] = stage
         return self._stages[choice]
 

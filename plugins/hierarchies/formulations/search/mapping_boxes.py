@@ -31,12 +31,15 @@ from ithaca.plugins.hierarchies.formulations.search.factor_rows import FactorRow
 from ithaca.plugins.hierarchies.formulations.search.gathered import Gathered
 from ithaca.plugins.hierarchies.formulations.search.needed_orders import NeededOrders
 from ithaca.plugins.hierarchies.formulations.search.option_forest import OptionForest
-from ithaca.plugins.hierarchies.formulations.search.option_table import OptionTable
+from ithaca.plugins.hierarchies.formulations.search.option_table import (
+    OptionTable,
+    Tables,
+    option_tables,
+)
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import fits
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.search.extension import Extension
-    from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 
 #: Combinations of kinds of loops at most: more take too much memory.
 MOST_KINDS = 1 << 19
@@ -69,9 +72,19 @@ class MappingBoxes(FactorRows, BoxSearch):
         self._tables, self._mapped = tables, mapped
 
     @staticmethod
-    def of(search: TimeloopStage, mapped: Mapped) -> MappingBoxes | None:
+    def of(search: Extension, mapped: Mapped, made: Tables = option_tables) -> MappingBoxes | None:
         """The boxes of a problem; None where it asks for what these do not bound, or loops have too
-        many options."""
+        many options.
+
+        Parameters
+        ----------
+        search : Extension
+            The problem, as labels see it.
+        mapped : callable
+            As of the boxes.
+        made : callable, optional
+            Who makes the options of loops.
+        """
         hierarchy, goal = search.hierarchy, search.goal
         suits = (
             hierarchy.largest < 2.0**53
@@ -81,7 +94,7 @@ class MappingBoxes(FactorRows, BoxSearch):
             and not goal.accesses.shared
             and not search.least_lanes
         )
-        tables = search.tables() if suits else None
+        tables = made(search) if suits else None
         boxes = None if tables is None else MappingBoxes(search, tables, mapped)
         # the first boxes are all combinations of the loops' kinds, bounded at once
         return None if boxes is None or boxes.kinds > MOST_KINDS else boxes

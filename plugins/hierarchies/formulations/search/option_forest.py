@@ -46,8 +46,8 @@ class OptionForest:
         if legal.size:
             some = np.flatnonzero(np.logical_or.reduceat(legal, table.begins))
         levels = {level for what, _, level in rows if what == "trips"}
-        told = table.patterns[some] & sum(1 << level for level in levels)
-        kinds, which = np.unique(told, return_inverse=True)
+        bits = table.patterns[some] & sum(1 << level for level in levels)
+        kinds, which = np.unique(bits, return_inverse=True)
         self.kinds = int(kinds.size)
         #: The patterns of every kind.
         self._patterns = [some[np.ravel(which) == kind] for kind in range(self.kinds)]

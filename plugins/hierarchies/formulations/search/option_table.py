@@ -3,6 +3,7 @@ costs at least: one table for all choices of what levels keep."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,10 @@ class OptionTable:
         spans = zip(self.begins[patterns], self.counts[patterns], strict=True)
         parts = [np.arange(begin, begin + count) for begin, count in spans]
         return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+#: Who makes the options of every loop of a problem; None where one has too many.
+Tables = Callable[["Extension"], "tuple[OptionTable, ...] | None"]
 
 
 def option_tables(

@@ -3,7 +3,7 @@ what lies outside."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from ithaca.plugins.hierarchies.formulations.search.extension import (
 )
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
 from ithaca.plugins.hierarchies.formulations.search.option_table import (
-    OptionTable,
+    Tables,
     option_tables,
 )
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import Position
@@ -74,7 +74,7 @@ class TimeloopStage(Extension):
     boxes_first = False
 
     #: The options of every loop that several problems share, if they do.
-    shared: Callable[[], tuple[OptionTable, ...] | None] | None = None
+    shared: Tables | None = None
 
     @property
     def rounds(self) -> bool:
@@ -173,11 +173,7 @@ class TimeloopStage(Extension):
     @cached_property
     def _boxes(self) -> MappingBoxes | None:
         """The search that goes on where labels are many, if it is one for this problem."""
-        return MappingBoxes.of(self, self.mapped)
-
-    def tables(self) -> tuple[OptionTable, ...] | None:
-        """The options of every loop; None where they are too many."""
-        return option_tables(self) if self.shared is None else self.shared()
+        return MappingBoxes.of(self, self.mapped, self.shared or option_tables)
 
     @property
     def hands_over(self) -> bool:
