@@ -56,7 +56,7 @@ class OptionTree:
         Options are halved along the factor of the largest spread, times its weight.
         """
         count = factors.shape[1]
-        order, scaled = np.arange(count), np.log(np.maximum(factors, TINY))
+        order, ordered = np.arange(count), factors
         lows: list[Floats] = []
         highs: list[Floats] = []
         spreads: list[NDArray[np.float32]] = []
@@ -68,8 +68,8 @@ class OptionTree:
             some = np.flatnonzero(own)
             low = np.zeros((factors.shape[0], own.size))
             high = low.copy()
-            low[:, some] = np.minimum.reduceat(factors[:, order], begins[some], axis=1)
-            high[:, some] = np.maximum.reduceat(factors[:, order], begins[some], axis=1)
+            low[:, some] = np.minimum.reduceat(ordered, begins[some], axis=1)
+            high[:, some] = np.maximum.reduceat(ordered, begins[some], axis=1)
             lows.append(low)
             highs.append(high)
             spread = _spread(low, high)
@@ -80,7 +80,9 @@ class OptionTree:
                 break
             node = np.repeat(np.arange(own.size), own)
             widest = (spread * weights).argmax(axis=0)
-            order = order[np.lexsort((scaled[widest[node], order], node))]
+            own_widest = np.maximum(ordered[widest[node], np.arange(count)], TINY)
+            change = np.lexsort((order, own_widest, node))
+            order, ordered = order[change], ordered[:, change]
         begin = np.minimum(np.concatenate(firsts), count - 1)
         return OptionTree(
             np.concatenate(lows, axis=1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,6 +15,10 @@ from ithaca.formulations.algebra.rounding import least_double
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.problem import Problem
 from ithaca.formulations.stage import Block, Candidates, Cutoff, Stage
+from ithaca.plugins.hierarchies.formulations.search.option_table import (
+    OptionTable,
+    option_tables,
+)
 from ithaca.plugins.hierarchies.formulations.search.stage import TimeloopStage
 
 if TYPE_CHECKING:
@@ -33,13 +38,28 @@ class BypassStage:
 
     def _stage(self, choice: int) -> Stage:
         if choice not in self._stages:
-            problem = self.choices[choice]
-            stage = problem.design.stage(problem)
-            assert stage is not None  # as of the first
+            stage = self._made(choice)
             if isinstance(stage, TimeloopStage):
-                stage.boxes_first = True
+                stage.boxes_first, stage.shared = True, lambda _: self._tables
             self._stages[choice] = stage
         return self._stages[choice]
+
+    def _made(self, choice: int) -> Stage:
+        problem = self.choices[choice]
+        stage = problem.design.stage(problem)
+        assert stage is not None  # as of the first
+        return stage
+
+    @cached_property
+    def _tables(self) -> tuple[OptionTable, ...] | None:
+        """The options of every loop in any choice: the first choice keeps all, the last one least.
+
+        Between them tiles that fit are more where less is kept, and what costs is less.
+        """
+        fullest, emptiest = self._made(0), self._made(len(self.choices) - 1)
+        assert isinstance(fullest, TimeloopStage)
+        assert isinstance(emptiest, TimeloopStage)
+        return option_tables(emptiest, fullest.hierarchy)
 
     @property
     def least(self) -> float:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ithaca.formulations.algebra.array_types import Floats, Mask
+from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 
 #: Steps of Newton's method for each weight of the objective beside the barriers; these weights.
 STEPS, WEIGHTS = 8, (4.0, 60.0, 900.0, 9000.0)
@@ -47,6 +47,20 @@ class Monomials:
         parts = np.exp(each - most[:, None])
         whole = parts.sum(axis=1)
         return most + np.log(whole), parts / whole[:, None]
+
+    def sorted(self, steps: Integers) -> Monomials:
+        """The products with the steps of each loop in another order.
+
+        Parameters
+        ----------
+        steps : ndarray
+            The step at each place, shape (boxes, loops, steps).
+        """
+        boxes, loops, count = steps.shape
+        own = self.exponents.reshape(*self.exponents.shape[:2], loops, count)
+        own = np.broadcast_to(own, (boxes, *own.shape[1:]))
+        own = np.take_along_axis(own, steps[:, None], axis=3)
+        return Monomials(self.weights, own.reshape(boxes, -1, loops * count))
 
     def curved(self, unknowns: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """The logarithm of the sum, the shares, and first and second derivatives."""
@@ -81,10 +95,16 @@ def multipliers(
     extents : ndarray
         Logarithms of what the factors of each loop must cover together.
     fixed : ndarray
-        The factors that are 1, shape (boxes, loops, steps); the last step of a loop takes what the
-        others leave.
+        The factors that are 1, shape (boxes, loops, steps); the last other step of a loop takes
+        what the others leave.
     """
     boxes, loops, steps = fixed.shape
+    # that step changes places with the last one
+    taking = steps - 1 - np.argmin(fixed[:, :, ::-1], axis=2)[:, :, None]
+    change = np.where(np.arange(steps) == taking, steps - 1, np.arange(steps))
+    change[:, :, -1:] = taking
+    fixed = np.take_along_axis(fixed, change, axis=2)
+    count, rules = count.sorted(change), [rule.sorted(change) for rule in rules]
     inner = steps - 1
     # what a loop's last factor is, of the others
     place = np.zeros((loops * steps, loops * inner))

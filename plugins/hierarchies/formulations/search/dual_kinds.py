@@ -22,6 +22,7 @@ from ithaca.plugins.hierarchies.formulations.search.factor_rows import FactorRow
 from ithaca.plugins.hierarchies.formulations.search.gathered import Gathered
 from ithaca.plugins.hierarchies.formulations.search.loop_options import LoopOptions
 from ithaca.plugins.hierarchies.formulations.search.option_forest import OptionForest
+from ithaca.plugins.hierarchies.formulations.search.option_table import TINY
 
 #: Boxes whose multipliers are found together, and whose bounds are computed together.
 TOGETHER = 128
@@ -30,8 +31,9 @@ TOGETHER = 128
 #: which the same trips count.
 MOST = 2048
 
-#: A factor that is 0 is taken for this.
-TINY = 1e-300
+
+#: Options whose bounds are above a cutoff by less, relatively, are kept: logarithms round less.
+LOOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,18 @@ class Part:
 
     weight: float
     rows: Mapping[int, int]
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of logarithms that multipliers make of boxes, of every loop apart."""
+
+    constant: Floats
+    """The part that no loop changes."""
+    loops: tuple[Floats, ...]
+    """Weights of the logarithms of each loop's table, shape (boxes, logarithms)."""
+    size: Floats
+    """How much is added up at most, whatever its sign: rounding is relative to it."""
 
 
 class DualKinds:
@@ -71,13 +85,18 @@ class DualKinds:
         return DualKinds(boxes, forests, goal.names[name.name]) if suits else None
 
     @cached_property
-    def _logs(self) -> list[Floats]:
-        return [np.log(np.maximum(own.factors, TINY)) for own in self._forests]
-
-    @cached_property
     def _magnitude(self) -> float:
         """No logarithm of what is added up is larger."""
-        return max(float(np.abs(own).max(initial=1)) for own in self._logs)
+        return max(float(np.abs(own.table.logs).max(initial=1)) for own in self._forests)
+
+    @cached_property
+    def _parts(self) -> list[Floats]:
+        """By loop, the exponents of the table's logarithms in each of its rows."""
+        every = []
+        for forest, rows in zip(self._forests, self._boxes.rows, strict=True):
+            parts = [forest.table.exponents(row) for row in rows]
+            every.append(np.array(parts).reshape(len(rows), -1))
+        return every
 
     @cached_property
     def _exponents(self) -> list[Floats]:
@@ -88,7 +107,7 @@ class DualKinds:
         for loop in self._loops:
             twos = LoopOptions(1 + np.eye(count), self._steps)
             rows = [
-                np.log2(boxes.values(twos, ("around" if what == "again" else what, own, level)))
+                np.log2(twos.value(("around" if what == "again" else what, own, level)))
                 for what, own, level in boxes.rows[loop]
             ]
             every.append(np.array(rows).reshape(-1, count))
@@ -160,31 +179,30 @@ class DualKinds:
         extents = np.log(np.array(self._boxes.hierarchy.extents, float))
         return multipliers(self._monomials(words, weights), self._limits, extents, fixed)
 
-    def _sums(
-        self, guides: Multipliers, words: Integers, weights: Floats
-    ) -> tuple[Floats, list[Floats]]:
-        """Sums that multipliers make of words: constants of boxes, and of every loop the weights of
-        its rows' logarithms, shape (boxes, rows)."""
+    def _sums(self, guides: Multipliers, words: Integers, weights: Floats) -> Sums:
+        """Sums that multipliers make of words."""
         count = words.shape[2]
         alive = words[:, 0].T != -2
         shares = np.where(alive, guides.shares, 0)
         shares /= shares.sum(axis=1)[:, None]
-        constant = (shares * (weights - np.log(np.maximum(shares, TINY)))).sum(axis=1)
-        sums = [np.zeros((count, own.shape[0])) for own in self._logs]
-        every = np.arange(count)
-        places = [forest.places for forest in self._forests]
+        each = shares * (weights - np.log(np.maximum(shares, TINY)))
+        constant, size = each.sum(axis=1), np.abs(each).sum(axis=1)
+        sums = [np.zeros((count, own.shape[1])) for own in self._parts]
         for share, rows in zip(shares.T, words, strict=True):
             for d in self._loops:
                 own = rows[d] >= 0
-                sums[d][every[own], places[d][rows[d][own]]] += share[own]
+                sums[d][own] += share[own, None] * self._parts[d][rows[d][own]]
         for (most, parts), (weight, kappas) in zip(self._rules, guides.rules, strict=True):
-            constant -= weight * most
+            constant, size = constant - weight * most, size + weight * abs(most)
             for part, kappa in zip(parts, kappas.T, strict=True):
                 own = weight * kappa
-                constant += own * (part.weight - np.log(np.maximum(kappa, TINY)))
+                each = own * (part.weight - np.log(np.maximum(kappa, TINY)))
+                constant, size = constant + each, size + np.abs(each)
                 for d, row in part.rows.items():
-                    sums[d][:, places[d][row]] += own
-        return constant, sums
+                    sums[d] += own[:, None] * self._parts[d][row]
+        for own in sums:
+            size = size + self._magnitude * np.abs(own).sum(axis=1)
+        return Sums(constant, tuple(sums), size)
 
     def _least(self, loop: int, kind: int, sums: Floats) -> Floats:
         """The least sums of a kind's options."""
@@ -197,33 +215,38 @@ class DualKinds:
 
     @remembered
     def _logs_of(self, loop: int, kind: int) -> Floats:
-        return np.ascontiguousarray(self._logs[loop][:, self._forests[loop].kind == kind])
+        forest = self._forests[loop]
+        return np.ascontiguousarray(forest.table.logs[:, forest.options(kind)])
 
-    def _bounds(
-        self, constant: Floats, sums: list[Floats], which: Integers, kinds: Integers
-    ) -> Floats:
-        """Bounds of boxes of the multipliers ``which``."""
-        bounds = constant[which]
-        size = np.abs(constant)
+    def _by_loop(self, sums: Sums, which: Integers, kinds: Integers) -> Floats:
+        """The least that loops add to bounds of multipliers ``which``: shape (loops, boxes)."""
+        least = np.zeros(kinds.shape)
         for d in self._loops:
-            size = size + self._magnitude * np.abs(sums[d]).sum(axis=1)
             for kind in np.unique(kinds[d]):
                 poll()
                 own = np.flatnonzero(kinds[d] == kind)
                 some, at = np.unique(which[own], return_inverse=True)
-                bounds[own] += self._least(d, int(kind), sums[d][some])[np.ravel(at)]
-        boxes = self._boxes.goal
+                least[d, own] = self._least(d, int(kind), sums.loops[d][some])[np.ravel(at)]
+        return least
+
+    def _bounds(self, sums: Sums, which: Integers, kinds: Integers) -> Floats:
+        """Bounds of boxes of the multipliers ``which``."""
+        bounds = sums.constant[which] + self._by_loop(sums, which, kinds).sum(axis=0)
         low = [
-            duality_below(*each) for each in zip(bounds.tolist(), size[which].tolist(), strict=True)
+            duality_below(*each)
+            for each in zip(bounds.tolist(), sums.size[which].tolist(), strict=True)
         ]
-        least = all_below(np.exp(low) / float(boxes.counts[self._place].scale))
+        least = all_below(np.exp(low) / self._scale)
         return np.where(np.isnan(least), -np.inf, least)  # of boxes without words
 
-    @remembered
-    def _fixed(self, loop: int, kind: int) -> Mask:
-        """The steps in which no option of a kind has more than one trip or lane."""
-        own = self._boxes.options[loop].factors[:, self._forests[loop].kind == kind]
-        return np.asarray(own.max(axis=1) <= 1)
+    @property
+    def _scale(self) -> float:
+        return float(self._boxes.goal.counts[self._place].scale)
+
+    def _own_sums(self, words: Integers, weights: Floats, kinds: Integers) -> Sums:
+        """Sums of multipliers of each box by itself."""
+        fixed = [[self._forests[d].fixed(int(k)) for d, k in enumerate(own)] for own in kinds.T]
+        return self._sums(self._multipliers(words, weights, np.array(fixed)), words, weights)
 
     def least(self, variant: int, kinds: Integers, bounds: Floats, cutoff: float) -> Floats:
         """Lower bounds of boxes.
@@ -248,18 +271,48 @@ class DualKinds:
         patterns, which = np.unique(flat, axis=1, return_inverse=True)
         patterns = patterns.reshape(*words.shape[:2], -1)
         none = np.zeros((patterns.shape[2], len(self._loops), len(self._steps)), bool)
-        guides = self._multipliers(patterns, weights, none)
-        constant, sums = self._sums(guides, patterns, weights)
-        bounds = np.maximum(bounds, self._bounds(constant, sums, np.ravel(which), kinds))
+        sums = self._sums(self._multipliers(patterns, weights, none), patterns, weights)
+        bounds = np.maximum(bounds, self._bounds(sums, np.ravel(which), kinds))
         left = np.flatnonzero(bounds < cutoff)
         left = left[np.argsort(bounds[left], kind="stable")][:MOST]
         for begin in range(0, left.size, TOGETHER):
             some = left[begin : begin + TOGETHER]
-            fixed = np.array(
-                [[self._fixed(d, int(k)) for d, k in enumerate(own)] for own in kinds[:, some].T]
-            )
-            guides = self._multipliers(words[:, :, some], weights, fixed)
-            constant, sums = self._sums(guides, words[:, :, some], weights)
-            own = self._bounds(constant, sums, np.arange(some.size), kinds[:, some])
+            sums = self._own_sums(words[:, :, some], weights, kinds[:, some])
+            own = self._bounds(sums, np.arange(some.size), kinds[:, some])
             bounds[some] = np.maximum(bounds[some], own)
         return bounds
+
+    def kept(self, variant: int, kinds: Integers, cutoff: float) -> list[dict[int, Mask]]:
+        """By loop and kind, the options that any of some boxes may need: with others, the bounds of
+        all of these are not below a cutoff.
+
+        Parameters
+        ----------
+        variant : int
+            The orders of the levels.
+        kinds : ndarray
+            The kind of every loop, shape (loops, boxes).
+        cutoff : float
+            The value to be below, above 0.
+        """
+        kept: list[dict[int, Mask]] = [{} for _ in self._loops]
+        words, weights = self._words(variant, kinds)
+        if not len(words) or kinds.shape[1] > MOST:
+            return kept
+        most = np.log(cutoff) + np.log(self._scale) + LOOSE
+        for begin in range(0, kinds.shape[1], TOGETHER):
+            own = kinds[:, begin : begin + TOGETHER]
+            sums = self._own_sums(words[:, :, begin : begin + TOGETHER], weights, own)
+            least = self._by_loop(sums, np.arange(own.shape[1]), own)
+            for d in self._loops:
+                room = most - (sums.constant + np.delete(least, d, axis=0).sum(axis=0))
+                room = np.array(
+                    [-duality_below(-r, n) for r, n in zip(room, sums.size, strict=True)]
+                )
+                for kind in np.unique(own[d]).tolist():
+                    poll()
+                    logs = self._logs_of(d, kind)
+                    some = kept[d].setdefault(kind, np.zeros(logs.shape[1], bool))
+                    for box in np.flatnonzero(own[d] == kind):
+                        some |= ~(sums.loops[d][box] @ logs > room[box])  # not a number: unknown
+        return kept

@@ -6,15 +6,11 @@ from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
 
-from ithaca.formulations.algebra.array_types import Floats
 from ithaca.plugins.hierarchies.formulations.search.flows import Flow, flows_of
-from ithaca.plugins.hierarchies.formulations.search.loop_options import LoopOptions
+from ithaca.plugins.hierarchies.formulations.search.loop_options import LoopOptions, Row
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.search.extension import Extension
-
-#: A row of a tree: what it is of, and of which levels.
-Row = tuple[str, int, int]
 
 
 class FactorRows:
@@ -47,24 +43,6 @@ class FactorRows:
         """The words of every count."""
         return tuple(tuple(flows_of(self.hierarchy, count)) for count in self.goal.counts)
 
-    def values(self, options: LoopOptions, row: Row) -> Floats:
-        """A factor of a loop for all its options."""
-        what, own, level = row
-        if what == "covered":
-            return options.covered(level)
-        if what == "trips":
-            return options.trips(level)
-        if what == "run":  # what an instance's tiles and trips cover
-            return options.covered(0) / options.lanes_outside(own)
-        if what == "mesh":
-            return options.lanes(own)
-        if what == "steps":
-            return options.trips_outside(self.levels[-1])
-        if what == "lanes":
-            return options.lanes_outside(own)
-        around = options.trips_outside(level)
-        return (around - 1 if what == "again" else around) * options.lanes_outside(own)
-
     def row(self, loop: int, what: str, own: int = 0, level: int = 0) -> int:
         """The place of a factor among those of its loop; those of all levels follow one another.
 
@@ -73,7 +51,7 @@ class FactorRows:
         loop : int
             The loop.
         what : str
-            What the factor is, as `values` knows it.
+            What the factor is, as `LoopOptions.value` knows it.
         own : int, optional
             The level whose instances it is of, where it is of some.
         level : int, optional

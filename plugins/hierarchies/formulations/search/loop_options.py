@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ithaca.files.clock import poll
-from ithaca.formulations.algebra.array_types import Floats
+from ithaca.formulations.algebra.array_types import Floats, Integers
 from ithaca.formulations.algebra.number_systems import ceilings
 from ithaca.plugins.hierarchies.formulations.search.hierarchy import Hierarchy
 from ithaca.plugins.hierarchies.formulations.search.pareto import undominated
@@ -18,6 +18,10 @@ from ithaca.plugins.hierarchies.formulations.search.partial_mappings import fits
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.search.extension import Extension, MappingStep
+
+
+#: A factor: what it is of, and of which levels.
+Row = tuple[str, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,28 @@ class LoopOptions:
     def count(self) -> int:
         """The number of options."""
         return int(self.factors.shape[1])
+
+    def take(self, places: Integers) -> LoopOptions:
+        """Some of the options."""
+        return LoopOptions(self.factors[:, places], self.steps)
+
+    def value(self, row: Row) -> Floats:
+        """A factor of all options."""
+        what, own, level = row
+        if what == "covered":
+            return self.covered(level)
+        if what == "trips":
+            return self.trips(level)
+        if what == "run":  # what an instance's tiles and trips cover
+            return self.covered(0) / self.lanes_outside(own)
+        if what == "mesh":
+            return self.lanes(own)
+        if what == "steps":
+            return self.trips_outside(max(step.level for step in self.steps))
+        if what == "lanes":
+            return self.lanes_outside(own)
+        around = self.trips_outside(level)
+        return (around - 1 if what == "again" else around) * self.lanes_outside(own)
 
     def trips(self, level: int) -> Floats:
         """The trips in a level."""
@@ -60,7 +86,9 @@ class LoopOptions:
         return every
 
 
-def loop_options(search: Extension, loop: int, most: int) -> LoopOptions | None:
+def loop_options(
+    search: Extension, loop: int, most: int, fullest: Hierarchy | None = None
+) -> LoopOptions | None:
     """All options of a loop that fit alone, but those that others are as good as; None if there are
     more than so many at any time.
 
@@ -72,6 +100,9 @@ def loop_options(search: Extension, loop: int, most: int) -> LoopOptions | None:
         The number of the loop.
     most : int
         How many options are worth making.
+    fullest : Hierarchy, optional
+        The levels where they keep all that they may, if the search is that of levels which keep as
+        little as they may: the options are then those of all choices between.
     """
     hierarchy = search.hierarchy
     extent = hierarchy.extents[loop]
@@ -94,7 +125,8 @@ def loop_options(search: Extension, loop: int, most: int) -> LoopOptions | None:
             legal &= search.hierarchy.lean(made, wide, loop)
         covered, widest = made[legal], wide[legal]
         factors = np.concatenate([factors[:, origin[legal]], own[legal][None]])
-    return _undominated(hierarchy, LoopOptions(factors, search.steps), loop)
+    # what costs where levels keep less costs where they keep more, too
+    return _undominated(fullest or hierarchy, LoopOptions(factors, search.steps), loop)
 
 
 def _undominated(hierarchy: Hierarchy, options: LoopOptions, loop: int) -> LoopOptions:

@@ -29,15 +29,20 @@ from ithaca.plugins.hierarchies.formulations.search.box_search import (
 from ithaca.plugins.hierarchies.formulations.search.dual_kinds import DualKinds
 from ithaca.plugins.hierarchies.formulations.search.factor_rows import FactorRows
 from ithaca.plugins.hierarchies.formulations.search.gathered import Gathered
-from ithaca.plugins.hierarchies.formulations.search.loop_options import LoopOptions, loop_options
 from ithaca.plugins.hierarchies.formulations.search.needed_orders import NeededOrders
 from ithaca.plugins.hierarchies.formulations.search.option_forest import OptionForest
+from ithaca.plugins.hierarchies.formulations.search.option_table import (
+    OptionTable,
+    Tables,
+    option_tables,
+)
+from ithaca.plugins.hierarchies.formulations.search.partial_mappings import fits
 
 if TYPE_CHECKING:
     from ithaca.plugins.hierarchies.formulations.search.extension import Extension
 
-#: Options of a loop at most: trees of more take too much memory.
-MOST_OPTIONS = 1 << 19
+#: Combinations of kinds of loops at most: more take too much memory.
+MOST_KINDS = 1 << 19
 
 #: What decides where boxes are halved, found by trial: how far between 1 and their mean (of
 #: logarithms) factors are typical, how much one of what must fit matters in trees, and how much
@@ -51,25 +56,35 @@ Mapped = Callable[[Floats, Sequence[int], Fraction], Configuration]
 class MappingBoxes(FactorRows, BoxSearch):
     """The search of a stage, by boxes."""
 
-    def __init__(self, search: Extension, options: tuple[LoopOptions, ...], mapped: Mapped) -> None:
+    def __init__(self, search: Extension, tables: tuple[OptionTable, ...], mapped: Mapped) -> None:
         """Boxes of the mappings of a problem.
 
         Parameters
         ----------
         search : Extension
             The problem, as labels see it.
-        options : tuple of LoopOptions
+        tables : tuple of OptionTable
             The options of every loop.
         mapped : callable
             The mapping of what loops cover by every step, orders, and its value.
         """
-        super().__init__(search, options)
-        self._mapped = mapped
+        super().__init__(search, tuple(table.options for table in tables))
+        self._tables, self._mapped = tables, mapped
 
     @staticmethod
-    def of(search: Extension, mapped: Mapped) -> MappingBoxes | None:
+    def of(search: Extension, mapped: Mapped, made: Tables = option_tables) -> MappingBoxes | None:
         """The boxes of a problem; None where it asks for what these do not bound, or loops have too
-        many options."""
+        many options.
+
+        Parameters
+        ----------
+        search : Extension
+            The problem, as labels see it.
+        mapped : callable
+            As of the boxes.
+        made : callable, optional
+            Who makes the options of loops.
+        """
         hierarchy, goal = search.hierarchy, search.goal
         suits = (
             hierarchy.largest < 2.0**53
@@ -79,14 +94,10 @@ class MappingBoxes(FactorRows, BoxSearch):
             and not goal.accesses.shared
             and not search.least_lanes
         )
-        every = []
-        for loop in range(len(hierarchy.loops)) if suits else ():
-            if (own := loop_options(search, loop, MOST_OPTIONS)) is None:
-                return None
-            every.append(own)
-        boxes = MappingBoxes(search, tuple(every), mapped) if suits else None
+        tables = made(search) if suits else None
+        boxes = None if tables is None else MappingBoxes(search, tables, mapped)
         # the first boxes are all combinations of the loops' kinds, bounded at once
-        return None if boxes is None or boxes.kinds > MOST_OPTIONS else boxes
+        return None if boxes is None or boxes.kinds > MOST_KINDS else boxes
 
     @property
     def kinds(self) -> int:
@@ -100,33 +111,40 @@ class MappingBoxes(FactorRows, BoxSearch):
         """The trees of all loops, of all factors that anything asks for."""
         none = np.zeros((len(self.loops), 0), np.int64)
         self._evaluated(0, none, None)  # names the factors
-        values = [
-            np.array([self.values(options, row) for row in rows])
-            for options, rows in zip(self.options, self.rows, strict=True)
-        ]
-        weights = self._weights(values)
+        weights = self._weights()
         return tuple(
-            OptionForest(
-                values[loop],
-                [place for (what, _, _), place in rows.items() if what == "trips"],
-                weights[loop],
+            OptionForest(table, list(rows), own, self._legal(loop))
+            for loop, (table, rows, own) in enumerate(
+                zip(self._tables, self.rows, weights, strict=True)
             )
-            for loop, rows in enumerate(self.rows)
         )
 
-    def _weights(self, values: list[Floats]) -> list[Floats]:
+    def _legal(self, loop: int) -> Mask:
+        """Whether the tiles of a loop's options fit, those of other loops being 1."""
+        options = self.options[loop]
+        legal = np.ones(options.count, bool)
+        for level in self.levels:
+            extents = np.ones((len(self.options), options.count))
+            extents[loop] = options.covered(level)
+            legal &= fits(self.hierarchy, extents, level)
+        return legal
+
+    def _weights(self) -> list[Floats]:
         """The weights of the factors of the options of every loop: shares of the costs where all
         factors are typical, and a little where they are of what must fit."""
-        typical = [np.exp(TYPICAL * np.log(np.maximum(own, 1)).mean(axis=1)) for own in values]
-        weights = [np.zeros(own.shape[0]) for own in values]
-        gathered = Gathered(self, self.orders[0], np.zeros((len(values), 1), np.int32), None)
+        typical = [
+            [float(np.exp(TYPICAL * table.typical(row))) for row in rows]
+            for table, rows in zip(self._tables, self.rows, strict=True)
+        ]
+        weights = [np.zeros(len(rows)) for rows in self.rows]
+        gathered = Gathered(self, self.orders[0], np.zeros((len(weights), 1), np.int32), None)
         for count, flows in zip(self.goal.counts, self.flows, strict=True):
             parts = []
             for flow in flows:
                 own: dict[int, int] = {}
                 for factors in gathered.factors(flow, count.adds, far=True):
                     own |= {d: int(np.ravel(row)[0]) for d, row in factors.items()}
-                usual = prod(float(typical[d][row]) for d, row in own.items())
+                usual = prod(typical[d][row] for d, row in own.items())
                 parts.append((flow.weight * usual, own))
             whole = sum(part for part, _ in parts) or 1.0
             for part, own in parts:
@@ -173,16 +191,25 @@ class MappingBoxes(FactorRows, BoxSearch):
         needed = self._needed.mask(self.orders[variant], every)
         open_ = self.bounded(variant, every[:, needed], known)
         least = open_.bounds
+        kept: list[dict[int, Mask]] = [{} for _ in self.loops]
         if known is not None and self._duals is not None:
-            least = self._duals.least(variant, open_.nodes, least, least_double(known))
-            left = least < least_double(known)
+            cutoff = least_double(known)
+            least = self._duals.least(variant, open_.nodes, least, cutoff)
+            left = least < cutoff
             open_, least = open_.take(left), least[left]
-        nodes = open_.nodes.copy()
+            if cutoff > 0:
+                kept = self._duals.kept(variant, open_.nodes, cutoff)
+        nodes, some = open_.nodes.copy(), np.ones(open_.count, bool)
         for loop, forest in enumerate(self._forests):
             kinds, which = np.unique(nodes[loop], return_inverse=True)
-            roots = [forest.root(int(kind)) for kind in kinds]
+            own = [kept[loop].get(kind) for kind in kinds.tolist()]
+            some &= np.array([each is None or each.any() for each in own], bool)[np.ravel(which)]
+            roots = [
+                forest.root(kind, each) if each is None or each.any() else -1
+                for kind, each in zip(kinds.tolist(), own, strict=True)
+            ]
             nodes[loop] = np.array(roots, np.int64)[np.ravel(which)]
-        return self.bounded(variant, nodes, known, least)
+        return self.bounded(variant, nodes[:, some], known, least[some])
 
     def _evaluated(
         self, order: int, nodes: Integers, trees: tuple[OptionForest, ...] | None
@@ -239,10 +266,9 @@ class MappingBoxes(FactorRows, BoxSearch):
 
     def configured(self, variant: int, row: Integers) -> Configuration | None:
         chosen = tuple(
-            LoopOptions(own.factors[:, [option]], own.steps)
-            for own, option in zip(self.options, row, strict=True)
+            own.take(np.array([option])) for own, option in zip(self.options, row, strict=True)
         )
-        alone = MappingBoxes(self.search, chosen, self._mapped)
+        alone = MappingBoxes(self.search, tuple(OptionTable(own) for own in chosen), self._mapped)
         whole = np.zeros((len(chosen), 1), np.int64)
         vector, _, _ = alone._evaluated(variant, whole, alone._forests)
         value = self.goal.exact(vector[:, 0])

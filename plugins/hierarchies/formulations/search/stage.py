@@ -25,6 +25,10 @@ from ithaca.plugins.hierarchies.formulations.search.extension import (
     WideError,
 )
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
+from ithaca.plugins.hierarchies.formulations.search.option_table import (
+    Tables,
+    option_tables,
+)
 from ithaca.plugins.hierarchies.formulations.search.outer_levels import Position
 from ithaca.plugins.hierarchies.formulations.search.partial_mappings import (
     PartialMappings,
@@ -68,6 +72,9 @@ class TimeloopStage(Extension):
     #: Whether boxes that have dual bounds are searched without labels where tables of tiles take
     #: long: for one of many problems that are mostly excluded at once.
     boxes_first = False
+
+    #: The options of every loop that several problems share, if they do.
+    shared: Tables | None = None
 
     @property
     def rounds(self) -> bool:
@@ -166,7 +173,7 @@ class TimeloopStage(Extension):
     @cached_property
     def _boxes(self) -> MappingBoxes | None:
         """The search that goes on where labels are many, if it is one for this problem."""
-        return MappingBoxes.of(self, self.mapped)
+        return MappingBoxes.of(self, self.mapped, self.shared or option_tables)
 
     @property
     def hands_over(self) -> bool:
@@ -179,6 +186,7 @@ class TimeloopStage(Extension):
         if self.boxes_first and rough and cutoff() is not None:
             least = self.least
             yield Block.empty(least)  # whoever asks for no more has no boxes made
+            self.hierarchy.within = self.goal.within(cutoff())
             self._rows_of_boxes = self._boxes is not None and self._boxes.dual
         try:
             self._labelled = not self._rows_of_boxes

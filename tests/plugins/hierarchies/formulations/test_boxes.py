@@ -1,6 +1,5 @@
 """Boxes of mappings: no bound is above a mapping of its box, as the reference evaluates it."""
 
-from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -12,7 +11,9 @@ from ithaca.plugins.hierarchies.formulations.design import SpatialDesign
 from ithaca.plugins.hierarchies.formulations.library import find_architecture, fitted
 from ithaca.plugins.hierarchies.formulations.mapping_space import MappingOptions
 from ithaca.plugins.hierarchies.formulations.search.box_search import BoxSearch
+from ithaca.plugins.hierarchies.formulations.search.dual_bounds import Monomials, multipliers
 from ithaca.plugins.hierarchies.formulations.search.mapping_boxes import MappingBoxes
+from ithaca.plugins.hierarchies.formulations.search.option_table import OptionTable
 from ithaca.plugins.hierarchies.formulations.uneven.design import UnevenDesign
 from ithaca.workloads.library import workload
 from tests.plugins.hierarchies.formulations import drawn, placed
@@ -30,13 +31,21 @@ def reference(case, configuration):
     return case.objective.expression.evaluate(metrics, FRACTION)
 
 
+def kinds_of(search, row):
+    """The kind of every loop's option."""
+    return [
+        [next(kind for kind in range(forest.kinds) if n in forest.options(kind))]
+        for forest, n in zip(search._forests, row, strict=True)
+    ]
+
+
 def dual_bounds(search, variant, row):
     """The dual bound of all mappings with as many trips as one in the same levels, if there is
     one."""
     duals = getattr(search, "_duals", None)
     if duals is None:
         return []
-    kinds = np.array([[own.kind[n]] for own, n in zip(search._forests, row, strict=True)])
+    kinds = np.array(kinds_of(search, row))
     return [*duals.least(variant, kinds, np.full(1, -np.inf), np.inf)]
 
 
@@ -92,9 +101,9 @@ def test_orders_that_boxes_leave_out_are_no_better_than_those_they_keep():
     boxes, differ = MappingBoxes.of(stage, stage.mapped), 0
     for _ in range(20):
         row = [rng.randrange(options.count) for options in boxes.options]
-        kinds = [[own.kind[n]] for own, n in zip(boxes._forests, row, strict=True)]
+        kinds = kinds_of(boxes, row)
         chosen = tuple(
-            replace(options, factors=options.factors[:, [n]])
+            OptionTable(options.take(np.array([n])))
             for options, n in zip(boxes.options, row, strict=True)
         )
         alone, values = MappingBoxes(stage, chosen, stage.mapped), {True: [], False: []}
@@ -106,6 +115,16 @@ def test_orders_that_boxes_leave_out_are_no_better_than_those_they_keep():
         assert len(values[True]) < 20
         differ += len({*values[True], *values[False]}) > 1
     assert differ > 5
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize(("outermost", "share"), [(False, 1 / 2), (True, 100 / 101)])
+def test_multipliers_leave_steps_alone_that_have_no_trips(outermost, share):
+    """100 trips in two steps, which cost what they are: 10 + 10, or 100 + 1."""
+    trips = Monomials(np.zeros((1, 2)), np.eye(2)[None])
+    fixed = np.array([[[False, outermost]]])
+    found = multipliers(trips, [], np.log([100.0]), fixed)
+    assert found.shares[0, 0] == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.ci
