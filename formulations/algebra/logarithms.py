@@ -33,6 +33,12 @@ def log_below(logarithm: Logarithms) -> Logarithms:
     return logarithm - LOG_MARGIN
 
 
+def surely_above(logarithm: float) -> float:
+    """An upper bound of a logarithm with a hundred times the room of `log_above`, for comparing
+    with sums of many logarithms."""
+    return logarithm + 100 * LOG_MARGIN
+
+
 def log_room(room: Floats, least: Floats) -> Floats:
     """The largest growth of a sum's terms from ``least`` (logarithms) if the others leave them
     ``room``."""

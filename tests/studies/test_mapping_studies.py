@@ -67,7 +67,7 @@ def test_words_of_half_the_width_are_twice_as_many():
         ("Buffer.words=1.5", "'Buffer.words' is 1.5; allowed: a positive integer"),
         (
             "Buffer.wrds=1",
-            "vary 'Buffer.wrds' is unknown; allowed: loops i, j, k; limits latency, energy, edp, computes, pes",
+            "vary 'Buffer.wrds': Buffer has no such figure; allowed: words (capacity of an instance",
         ),
         ("RF.mesh_x=none", "'RF.mesh_x' is none; allowed: a number"),
         ("Buffer.read_bandwidth=0", "Buffer.read_bandwidth is 0; allowed: a positive number"),

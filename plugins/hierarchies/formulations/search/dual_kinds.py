@@ -11,6 +11,7 @@ import numpy as np
 from ithaca.files.clock import poll
 from ithaca.formulations.algebra.array_types import Floats, Integers, Mask
 from ithaca.formulations.algebra.expression import Symbol
+from ithaca.formulations.algebra.logarithms import surely_above
 from ithaca.formulations.algebra.rounding import all_below, duality_below
 from ithaca.formulations.remembered import remembered
 from ithaca.plugins.hierarchies.formulations.search.dual_bounds import (
@@ -30,10 +31,6 @@ TOGETHER = 128
 #: Boxes that are bounded by multipliers of their own at most: more are by those of all boxes in
 #: which the same trips count.
 MOST = 2048
-
-
-#: Options whose bounds are above a cutoff by less, relatively, are kept: logarithms round less.
-LOOSE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -299,7 +296,7 @@ class DualKinds:
         words, weights = self._words(variant, kinds)
         if not len(words) or kinds.shape[1] > MOST:
             return kept
-        most = np.log(cutoff) + np.log(self._scale) + LOOSE
+        most = surely_above(np.log(cutoff) + np.log(self._scale))
         for begin in range(0, kinds.shape[1], TOGETHER):
             own = kinds[:, begin : begin + TOGETHER]
             sums = self._own_sums(words[:, :, begin : begin + TOGETHER], weights, own)
