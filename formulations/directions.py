@@ -20,12 +20,14 @@ _Value = TypeVar("_Value", Fraction, Fraction | None)
 
 
 def goal(texts: Sequence[str], between: str = ", ") -> str:
-    """Objectives in words, the negative of one as what is maximised."""
+    """Objectives in words, the negative of one as what is maximised; with a comma between them they
+    are in order."""
     names = [name_asked(text) for text in texts]
     if names == list(texts):
         return f"minimising {between.join(texts)}"
     pairs = zip(texts, names, strict=True)
-    return ", then ".join(f"m{'in' if t == n else 'ax'}imising {n.strip()}" for t, n in pairs)
+    join = ", then " if between == "," else between
+    return join.join(f"m{'in' if t == n else 'ax'}imising {n.strip()}" for t, n in pairs)
 
 
 def name_asked(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ithaca.files.numbers import counted, json_ready, number, percent
 from ithaca.files.writing import SCHEMA
+from ithaca.formulations.directions import as_asked, bound_as_asked
 from ithaca.formulations.question import Minimise
 from ithaca.results.explanation import Explanation, explain
 from ithaca.results.result_view import run_text
@@ -185,9 +186,11 @@ def network_statements(result: NetworkResult, explained: NetworkExplanation) -> 
     slowest = result.request.minimise is Minimise.SLOWEST
     if result.total is not None and explained.what != request.objective.text:
         of_array = " of the slowest array" if slowest else ""
-        proof = f"; {request.objective.text}{of_array} is {number(result.total.value)}{proof}"
+        what, own = as_asked(request.objective.text, result.total.value)
+        proof = f"; {what}{of_array} is {number(own)}{proof}"
     elif result.total is not None and slowest:
-        proof = f"; the slowest array takes {number(result.total.value)}{proof}"
+        own = as_asked(request.objective.text, result.total.value)[1]
+        proof = f"; the slowest array takes {number(own)}{proof}"
     of = f"{counted(runs, 'run')} of {counted(len(explained.parts), 'layer')}"
     whole = "" if result.answered else "of the whole is not known; it "
     yield f"Total: {explained.what} {whole}is {number(explained.whole)} in {of}{proof}."
@@ -273,7 +276,8 @@ def kept_statements(result: NetworkResult) -> Iterator[str]:
     ):
         saved = f"; keeping saves {percent(1 - result.total.value / without.value)}"
     proof = f"{without.certificate.status.value}{result.basis}{as_stated(result)}"
-    yield f"Unfused: {result.request.objective.text} {number(without.value)} ({proof}){saved}"
+    what, own = as_asked(result.request.objective.text, without.value)
+    yield f"Unfused: {what} {number(own)} ({proof}){saved}"
 
 
 def _proof(result: NetworkResult) -> str:
@@ -281,10 +285,9 @@ def _proof(result: NetworkResult) -> str:
     certificate = result.total.certificate
     if certificate.status is Status.OPTIMAL:
         return f"proven {certificate.stated(result.basis)}{as_stated(result)}"
-    bound = certificate.lower_bound
-    least = (
-        "" if bound is None else f"; no less than {number(bound)} is possible{as_stated(result)}"
-    )
+    side, bound = bound_as_asked(result.request.objective.text, certificate.lower_bound)
+    no = "no less" if side == "lower bound" else "no more"
+    least = "" if bound is None else f"; {no} than {number(bound)} is possible{as_stated(result)}"
     return f"not proven optimal{result.basis}{least}"
 
 

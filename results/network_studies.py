@@ -19,7 +19,7 @@ from ithaca.files.messages import among, errors_at, quoted
 from ithaca.files.numbers import counted, number, percent, rounded
 from ithaca.files.writing import SCHEMA
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import bound_as_asked, name_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked
 from ithaca.formulations.documents import Document, Positive, Text
 from ithaca.formulations.problem import Limit
 from ithaca.results.consistency import check_once
@@ -31,8 +31,8 @@ from ithaca.results.schema import FirstPart
 from ithaca.results.studies import AxisDocument, question_fields
 from ithaca.results.study_explanation import (
     also,
+    coordinates,
     grid_statements,
-    label_text,
     remark,
     sought,
     value_cell,
@@ -169,7 +169,7 @@ def _labels_follow(labels: Mapping[str, Any], result: NetworkResult) -> bool:
     seen."""
     run, known = result.network.run, dict[str, Any](result.network.parameters)
     known |= {PHASE: "none" if run is None else run.phase, MODE: result.mode}
-    known["objective"] = name_asked(result.request.objective.text)
+    known["objective"] = result.request.objective.text
     for name in labels.keys() & known.keys():
         check_same(labels[name], known[name], f"at.{name}")
     first = result.layers[0]
@@ -200,7 +200,7 @@ def _check_alike(study: NetworkStudy) -> None:
 def _fixed(result: NetworkResult, axes: set[str]) -> dict[str, Any]:
     """Terms that all points of a study share, but for those that an axis varies."""
     known: dict[str, Any] = {"network": result.network.name, **result.request.facts}
-    known |= {MODE: result.mode, "objective": name_asked(result.request.objective.text)}
+    known |= {MODE: result.mode, "objective": result.request.objective.text}
     parameters = dict(result.network.parameters)
     if PHASE not in axes:
         known |= parameters | {PHASE: result.network.run and result.network.run.phase}
@@ -252,13 +252,15 @@ def network_study_rows(study: NetworkStudy) -> list[list[tuple[str, str]]]:
     unproven = any(a.value is not None and not a.certificate.settled for a in answers)
     for index, point in study.points.items():
         result, value = point.answer, point.answer.value
-        row = [(name, label_text(label)) for name, label in study.labels(index).items()]
-        row.append(value_cell(objective, value, _design(study.first)))
-        if len(study.points) > 1 and objective != "objective":
-            row.append(("change", _change(first, value)))
+        own, varied = result.request.objective.text, objective == "objective"
+        row = coordinates(study, index)
+        heading, cell = value_cell(own, value, _design(study.first))
+        row.append(("value" if varied else heading, cell))
+        if len(study.points) > 1 and not varied:
+            row.append(("change", _change(*(as_asked(own, each)[1] for each in (first, value)))))
         if unproven:
-            side, bound = bound_as_asked(objective, result.lower_bound)
-            row.append((side, number(bound)))
+            side, bound = bound_as_asked(own, result.lower_bound)
+            row.append(("bound" if varied else side, number(bound)))
         row.append(("status", result.certificate.stated(result.basis)))
         row.append(("ms", rounded(_time(result))))
         speed = rate(result)
@@ -360,8 +362,7 @@ def _speeds(study: NetworkStudy) -> Iterator[str]:
 
 
 def _place(study: NetworkStudy, index: Index) -> str:
-    labels = study.labels(index).items()
-    return ", ".join(f"{name} {label_text(label)}" for name, label in labels)
+    return ", ".join(f"{name} {label}" for name, label in coordinates(study, index))
 
 
 def _remarks(study: NetworkStudy, *, apart: bool = False) -> Iterator[str]:

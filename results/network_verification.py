@@ -15,6 +15,7 @@ from ithaca.files.answer import Check
 from ithaca.files.errors import EDITED, InputError
 from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import counted, number
+from ithaca.formulations.directions import as_asked
 from ithaca.results.verification import same_shortfalls
 from ithaca.solver.options import Budget, SolveOptions
 from ithaca.solver.verification import claimed, repeat, time_for, verify
@@ -114,7 +115,7 @@ def claimed_total(result: NetworkResult, total: Total) -> str:
     """A total in words, and how much of the arithmetic it is about, where that is not all."""
     share = result.share
     part = "" if share.whole else f" ({share.amount} of the multiply-accumulates)"
-    return f"{claimed(total)}{part}"
+    return f"{claimed(total, result.request.objective.text)}{part}"
 
 
 def _words(network: Network) -> Iterator[str]:
@@ -167,11 +168,11 @@ def _check_designs(result: NetworkResult) -> None:
 
 
 def _evaluated(layer: LayerResult) -> Check:
-    value = (
-        "no configuration"
-        if layer.answer.value is None
-        else f"value {number(layer.answer.value)} re-evaluated"
-    )
+    answer = layer.answer
+    value = "no configuration"
+    if answer.value is not None:
+        own = as_asked(answer.problem.objective.text, answer.value)[1]
+        value = f"value {number(own)} re-evaluated"
     on = "" if layer.array is None else f" on array {layer.array}"
     return Check(layer.layer.name, value + on, True)
 

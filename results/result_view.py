@@ -166,9 +166,10 @@ def others_fact(result: Result) -> Iterator[Fact]:
     parts, words = [], result.objective.words
     for solution in known[:OTHERS]:
         assert solution.value is not None
-        more = (solution.value - best.value) / abs(best.value or Fraction(1))
+        own, most = (as_asked(words, value)[1] for value in (solution.value, best.value))
+        more = (own - most) / abs(most or Fraction(1))
         apart = f" ({float(more):+.1%})" if more else " (the same)"
-        parts.append(f"{solution.design} {number(as_asked(words, solution.value)[1])}{apart}")
+        parts.append(f"{solution.design} {number(own)}{apart}")
     if left := len(others) - len(parts):
         parts.append(f"{left} more" if parts else f"{left}, without a configuration")
     if (bound := result.lower_bound) is not None:

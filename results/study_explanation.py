@@ -29,6 +29,7 @@ from ithaca.solver.runs import not_run
 from ithaca.studies.front import Front
 from ithaca.studies.grid import Cell, Index, StudyAxis
 from ithaca.studies.marginal import Marginal
+from ithaca.studies.points import GridAnswer
 from ithaca.studies.region import Vector
 from ithaca.studies.whatif import Study
 
@@ -279,8 +280,7 @@ def study_remarks(study: Study, *, apart: bool = False) -> list[str]:
     """
     lines = []
     for index, point in study.points.items():
-        labels = study.labels(index).items()
-        place = ", ".join(f"{name} = {label_text(label)}" for name, label in labels)
+        place = ", ".join(f"{name} = {label}" for name, label in coordinates(study, index))
         start = f"{place}: " if place else ""
         if point.marginals:
             design, objective = point.problems[0].design, point.problems[0].objective.text
@@ -305,7 +305,7 @@ def study_rows(study: Study) -> list[list[tuple[str, str]]]:
     for index, point in study.points.items():
         answer, certificate = point.answer, point.answer.certificate
         metrics = {} if answer.configured is None else answer.configured.metrics
-        row = [(name, label_text(label)) for name, label in study.labels(index).items()]
+        row = coordinates(study, index)
         design = point.problems[0].design
         varied = study.objective in dict(row)  # the objective itself
         own = point.problems[0].objective.text
@@ -393,6 +393,25 @@ def _amount(value: Fraction | None, name: str, units: Mapping[str, Metric]) -> s
     """An amount of a metric with its unit."""
     unit = units[name].unit if name in units else ""
     return f"{number(value)} {unit}".rstrip()
+
+
+def coordinates(study: GridAnswer, index: Index) -> list[tuple[str, str]]:
+    """The axes and the coordinates of a point, as tables show them: what is maximised goes by its
+    own name where that tells it from the other objectives.
+
+    Parameters
+    ----------
+    study : GridAnswer
+        The study.
+    index : Index
+        The place of the point on every axis.
+    """
+    shown = []
+    for axis, place in zip(study.axes, index, strict=True):
+        texts = [label_text(label) for label in axis.labels]
+        names = [name_asked(text) if axis.name == "objective" else text for text in texts]
+        shown.append((axis.name, names[place] if len({*names}) == len(names) else texts[place]))
+    return shown
 
 
 def label_text(label: str | int | float) -> str:

@@ -21,7 +21,6 @@ from ithaca.files.messages import errors_at, quoted
 from ithaca.files.numbers import json_number
 from ithaca.formulations.data_types import data_type
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import name_asked
 from ithaca.formulations.documents import number
 from ithaca.formulations.families import family_of, profile_of
 from ithaca.formulations.platform import Share
@@ -317,7 +316,7 @@ def labels_follow(labels: Mapping[str, Any], question: Mapping[str, Any], proble
     limits = {f"{limit.metric}_limit": json_number(limit.bound) for limit in problem.limits}
     known: dict[str, Any] = {
         **_stated(question),
-        "objective": name_asked(problem.objective.text),
+        "objective": problem.objective.text,
         **({} if profile.nest is None else profile.nest.sizes),
         **limits,
     }

@@ -17,6 +17,7 @@ from ithaca.files.numbers import counted, number
 from ithaca.formulations.problem import Problem
 from ithaca.results.files import check_same
 from ithaca.results.studies import front_document, point_document, question_fields
+from ithaca.results.study_explanation import coordinates
 from ithaca.results.study_files import labels_follow, raised_by
 from ithaca.solver.again import by_whichever, provers
 from ithaca.solver.certificate import Status
@@ -147,13 +148,13 @@ def verify_study(study: Study, options: SolveOptions) -> Iterator[Check]:
     whole, left = Budget(options), len(study.points)
     for place, (index, point) in enumerate(study.points.items()):
         budget, labels = Budget(whole.share(left - place)), study.labels(index)
-        name = ", ".join(f"{axis} {label}" for axis, label in labels.items()) or "point"
+        name = ", ".join(f"{axis} {label}" for axis, label in coordinates(study, index)) or "point"
         known = {**study.provenance, **labels}
         question = question_fields(point.problems, str(known.get("platform", known.get("arch"))))
         with errors_at(f"points[{place}]"):
             done = labels_follow(labels, question, point.problems[0])
             done &= _same_point(study, index, point, budget)
-        line = claimed(point.answer, "no value")
+        line = claimed(point.answer, point.problems[0].objective.text, "no value")
         proof = "proven again" if done else "not proven again in time"
         yield Check(name, f"{line}; {proof} in {budget.spent:.1f} s", done)
         for run_place, run in enumerate(point.runs):

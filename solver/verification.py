@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ithaca.files.errors import EDITED, DisagreementError, InputError
 from ithaca.files.numbers import json_number, number
 from ithaca.formulations.algebra.rounding import below
+from ithaca.formulations.directions import as_asked, bound_as_asked
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.solver.again import WITHIN, by_whichever, provers
 from ithaca.solver.certificate import Certificate, Status
@@ -199,7 +200,7 @@ def verify(
         If engines contradict each other.
     """
     status, proof = recorded.certificate.status, recorded.certificate
-    words = claimed(recorded, "no value", " re-evaluated")
+    words = claimed(recorded, recorded.problem.objective.text, "no value", " re-evaluated")
     if not status.proven:
         at = f"{at}.certificate"
         beaten = proof.lower_bound if proof.beaten else None
@@ -266,13 +267,17 @@ def verify(
     )
 
 
-def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "") -> str:
+def claimed(
+    answer: Any, text: str = "", nothing: str = "no configuration", evaluated: str = ""
+) -> str:
     """The claim of an answer in words: its status, its value, and its lower bound.
 
     Parameters
     ----------
     answer : object
         Whatever has a value and a certificate.
+    text : str, optional
+        Its objective: what is maximised is told with its own sign.
     nothing : str, optional
         What is said where there is no value.
     evaluated : str, optional
@@ -283,15 +288,12 @@ def claimed(answer: Any, nothing: str = "no configuration", evaluated: str = "")
     str
         The words; the bound is left out where it is the value.
     """
-    value, proof = answer.value, answer.certificate
+    value, proof = as_asked(text, answer.value)[1], answer.certificate
     words = (
         f"{proof.status.value}: {nothing if value is None else f'value {number(value)}{evaluated}'}"
     )
-    return (
-        words
-        if proof.status.proven or proof.lower_bound is None
-        else f"{words}, lower bound {number(proof.lower_bound)}"
-    )
+    side, bound = bound_as_asked(text, proof.lower_bound)
+    return words if proof.status.proven or bound is None else f"{words}, {side} {number(bound)}"
 
 
 def repeat(

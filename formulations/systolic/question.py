@@ -13,7 +13,6 @@ from ithaca.files.words import parse_choice, parse_integer, parse_loops
 from ithaca.formulations import platform as platforms
 from ithaca.formulations.data_types import ACCUMULATORS, DataType, data_type
 from ithaca.formulations.design import Metric
-from ithaca.formulations.directions import name_asked
 from ithaca.formulations.formats import FORMATS, PUBLISHED, multiplied, number_format
 from ithaca.formulations.machine import Sums
 from ithaca.formulations.platform_files import platform_names, read_platform
@@ -288,9 +287,7 @@ class ArrayQuestion(Question):
             ),
             "dtype": of("data", lambda _, text: read_data_type(text), lambda data: data.name),
             "edition": of("edition", lambda _, text: read_edition(text), lambda e: e.value),
-            "objective": of(
-                "objective", lambda _, text: self.minimised(text), lambda o: name_asked(o.text)
-            ),
+            "objective": of("objective", lambda _, text: self.minimised(text), lambda o: o.text),
             "dataflow": of(
                 "dataflow",
                 lambda nest, loops: find_dataflow(nest, parse_loops(loops) or ()),

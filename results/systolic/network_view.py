@@ -8,7 +8,7 @@ from functools import partial
 
 from ithaca.files.numbers import number, rounded
 from ithaca.formulations.data_types import DataType
-from ithaca.formulations.directions import as_asked
+from ithaca.formulations.directions import as_asked, bound_as_asked
 from ithaca.formulations.systolic.design import systolic
 from ithaca.formulations.systolic.question import ArrayQuestion
 from ithaca.results.network_view import proven_fact, search_effort, shortened, total_fact
@@ -17,7 +17,7 @@ from ithaca.results.systolic.result_view import target_text
 from ithaca.results.view import Block, Fact, Table, tabled
 from ithaca.results.wording import gap, limited_metrics, microjoules
 from ithaca.solver.solution import Solution
-from ithaca.studies.network.result import ARRAY_MODES, ArrayResult, NetworkResult, SharedDesign
+from ithaca.studies.network.result import ARRAY_MODES, NetworkResult, SharedDesign
 from ithaca.workloads.nest import footprints
 
 #: What the words of a network's answer mean.
@@ -37,11 +37,11 @@ def view(result: NetworkResult) -> Iterator[Block]:
     arrays = ARRAY_MODES.get(result.mode)
     if arrays is not None and not arrays.several:
         if len(result.choices) > 1:
-            yield _design_table(result.choices)
+            yield _design_table(result.choices, result.request.objective.text)
     else:
         yield from _share_lines(result)
     if result.arrays:
-        yield _array_table(result.arrays, limited_metrics(result.request.limits))
+        yield _array_table(result)
     yield from _totals(result)
 
 
@@ -92,7 +92,7 @@ def _design(solution: Solution) -> str:
 
 def _share_lines(result: NetworkResult) -> list[str]:
     """Lines on the design chosen for the layers of each kernel, and on the next best designs."""
-    lines: list[str] = []
+    lines, text = list[str](), result.request.objective.text
     for kernel in dict.fromkeys(choice.kernel for choice in result.choices):
         designs = [choice for choice in result.choices if choice.kernel == kernel]
         best, rest = designs[0], designs[1:SHOWN_CHOICES]
@@ -103,43 +103,46 @@ def _share_lines(result: NetworkResult) -> list[str]:
             )
             continue
         proof = "no other design is better" if best.proven else "not proven to be the best"
-        others = "; ".join(f"{d.name} {_choice_value(d)}" for d in rest)
+        others = "; ".join(f"{d.name} {_choice_value(d, text)}" for d in rest)
         more = f" … {len(designs)} designs" if len(designs) > SHOWN_CHOICES else ""
-        lines.append(f"{kernel}: design {best.name} with {number(best.total.value)} ({proof})")
+        lines.append(f"{kernel}: design {best.name} with {_choice_value(best, text)} ({proof})")
         if others:
             lines.append(f"  next: {others}{more}")
     return lines
 
 
-def _design_table(designs: Sequence[SharedDesign]) -> Table:
+def _design_table(designs: Sequence[SharedDesign], text: str) -> Table:
     """The designs that one search compared."""
+    bounds = (bound_as_asked(text, d.total.certificate.lower_bound) for d in designs)
     rows = [
-        [("design", d.name), ("lower bound", number(d.total.certificate.lower_bound))]
-        for d in designs
+        [("design", d.name), (side, number(bound))]
+        for d, (side, bound) in zip(designs, bounds, strict=True)
     ]
     return tabled(rows, ("design",), "designs", plain=True)
 
 
-def _choice_value(design: SharedDesign) -> str:
+def _choice_value(design: SharedDesign, text: str) -> str:
     return (
-        number(design.total.value)
+        number(as_asked(text, design.total.value)[1])
         if design.total.value is not None
         else design.total.certificate.status.value
     )
 
 
-def _array_table(arrays: Sequence[ArrayResult], resources: Sequence[str]) -> Table:
+def _array_table(result: NetworkResult) -> Table:
+    text, resources = result.request.objective.text, limited_metrics(result.request.limits)
+    side = bound_as_asked(text, None)[0]
     rows = [
         [
             ("array", str(index)),
             ("design", f"[{','.join(array.dataflow)}] {array.permutation or ''}".strip()),
             ("shared", " ".join(f"{name}={value}" for name, value in array.parameters.items())),
             ("layers", " ".join(array.layers)),
-            ("objective", number(array.total.value)),
-            ("lower bound", number(array.total.certificate.lower_bound)),
+            ("objective", number(as_asked(text, array.total.value)[1])),
+            (side, number(as_asked(text, array.total.certificate.lower_bound)[1])),
             *((name, number(array.resources.get(name))) for name in resources),
         ]
-        for index, array in enumerate(arrays)
+        for index, array in enumerate(result.arrays)
     ]
     return tabled(rows, ("design", "shared", "layers"), "arrays")
 

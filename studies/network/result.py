@@ -15,6 +15,7 @@ from ithaca.files.answer import StudyAnswer
 from ithaca.files.errors import InputError
 from ithaca.files.registry import Registry
 from ithaca.formulations.design import Metric, design_name
+from ithaca.formulations.directions import name_asked
 from ithaca.formulations.families import choice_of, profile_of
 from ithaca.formulations.problem import Objective
 from ithaca.formulations.question import Question, in_shares
@@ -381,7 +382,8 @@ class NetworkResult(StudyAnswer):
         what = f"{self.network.name} {question.label}, {self.mode}, on {question.place}"
         status = f"{self.status}{self.basis}"
         if self.total is None:
-            return f"{what}: {question.objective.text} of each layer by itself ({status})"
+            name = name_asked(question.objective.text)
+            return f"{what}: {name} of each layer by itself ({status})"
         return f"{what}: {value_text(question.objective.text, self.value, status)}"
 
     @property

@@ -32,7 +32,7 @@ from ithaca.plugins.codesign.studies.question import CodesignQuestion, make_ques
 from ithaca.plugins.codesign.studies.result import CodesignResult
 from ithaca.plugins.codesign.studies.workloads import positive_weight
 from ithaca.results.files import check_same
-from ithaca.results.study_explanation import grid_statements
+from ithaca.results.study_explanation import coordinates, grid_statements
 from ithaca.results.view import View, tabled
 from ithaca.results.wording import headed
 from ithaca.solver.certificate import OWN, as_stated
@@ -116,7 +116,7 @@ class CodesignStudy(GridAnswer):
         accelerator, and what is proven of it."""
         rows = []
         for index, point in self.points.items():
-            row = [(name, str(label)) for name, label in self.labels(index).items()]
+            row = coordinates(self, index)
             question = point.question
             text = question.objectives[0].text
             name, value = as_asked(text, point.value)
@@ -140,7 +140,7 @@ class CodesignStudy(GridAnswer):
     @property
     def parts(self) -> Mapping[str, CodesignResult]:
         return {
-            ", ".join(f"{axis} {label}" for axis, label in self.labels(index).items()): point
+            ", ".join(f"{axis} {label}" for axis, label in coordinates(self, index)): point
             for index, point in self.points.items()
         }
 

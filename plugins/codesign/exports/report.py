@@ -12,6 +12,7 @@ from ithaca.exports.report.blocks import Block, Section, chart_figure, view_bloc
 from ithaca.exports.report.network import layer_folded
 from ithaca.exports.report.page import SECTIONS, rendered
 from ithaca.files.numbers import number
+from ithaca.formulations.directions import goal
 from ithaca.plugins.codesign.exports.chart import accelerators_chart, energy_chart
 from ithaca.plugins.codesign.results.layers import metric_of
 from ithaca.plugins.codesign.studies.result import CodesignResult, HardwarePoint
@@ -26,7 +27,7 @@ def codesign_page(result: CodesignResult, statements: Sequence[str]) -> str:
     facts = [("space", question.space.name), ("accelerators", f"{result.counts.points:,}")]
     facts += [
         ("workloads", ", ".join(question.workloads)),
-        ("minimised", ", ".join(o.text for o in question.objectives)),
+        ("objective", goal([o.text for o in question.objectives])),
     ]
     sections = [_answer(result)]
     own = SECTIONS.get(question.space.accelerator.family)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ithaca.files.errors import InputError
 from ithaca.files.numbers import counted, number, percent
 from ithaca.formulations.configuration import Configuration
-from ithaca.formulations.directions import as_asked, goal
+from ithaca.formulations.directions import as_asked, goal, name_asked
 from ithaca.formulations.goals import is_requirement
 from ithaca.formulations.problem import Limit
 from ithaca.formulations.space import Quantity
@@ -153,7 +153,8 @@ def statements(result: CodesignResult) -> Iterator[str]:
         if best.point[q.name] == q.values[-1] != q.values[0] and not q.labels
     ]:
         yield f"At the end: {', '.join(full)} at the largest value of the space."
-    yield f"Objective: {cost_text(question, ', '.join(texts), best.values[0])} ({proof})."
+    value = as_asked(texts[0], best.values[0])[1]
+    yield f"Objective: {cost_text(question, ', '.join(map(name_asked, texts)), value)} ({proof})."
     if best.costs:
         costs = ", ".join(cost_text(question, name, cost) for name, cost in best.costs.items())
         yield f"Costs: {costs}."

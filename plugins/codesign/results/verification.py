@@ -79,7 +79,8 @@ def verify_codesign(result: CodesignResult, options: SolveOptions) -> Iterator[C
         return again
 
     nothing = "no accelerator" if claim.status is Status.INFEASIBLE else "no accelerator was found"
-    words, reached = repeat(result, solve, options, "certificate", words=claimed(result, nothing))
+    words = claimed(result, result.question.objectives[0].text, nothing)
+    words, reached = repeat(result, solve, options, "certificate", words=words)
     yield Check(
         "space",
         words

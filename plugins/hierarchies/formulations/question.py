@@ -14,7 +14,6 @@ from ithaca.files.errors import InputError
 from ithaca.files.messages import refuse
 from ithaca.files.words import parse_choice
 from ithaca.formulations.design import Design, Metric
-from ithaca.formulations.directions import name_asked
 from ithaca.formulations.problem import Objective, Problem
 from ithaca.formulations.question import LayerProblems, Question, Variable
 from ithaca.plugins.hierarchies.formulations.architecture import Architecture
@@ -264,7 +263,7 @@ class MappingQuestion(Question):
             "objective": Variable(
                 lambda _, text: self.minimised(text),
                 lambda question, value: replace(question, objective=value),
-                lambda objective: name_asked(objective.text),
+                lambda objective: objective.text,
             ),
         }
 

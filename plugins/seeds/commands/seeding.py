@@ -38,6 +38,7 @@ from ithaca.files.words import parse_choice, parse_integer
 from ithaca.files.writing import check_writable, document_text, write_folder, write_text_atomically
 from ithaca.formulations.configuration import Configuration
 from ithaca.formulations.design import Design
+from ithaca.formulations.directions import as_asked, name_asked
 from ithaca.formulations.problem import Problem
 from ithaca.plugins.seeds.exports.diverse import SEARCHED, diverse_configurations
 from ithaca.plugins.seeds.exports.for_nevergrad import nevergrad_candidates, nevergrad_text
@@ -253,13 +254,17 @@ class _Grown:
     def summary(self) -> str:
         """The seeds in a line."""
         problem = self.seeds.space.problem
-        values = [problem.value(configuration) for configuration in self.seeds.configurations]
+        what = name_asked(problem.objective.text)
+        values = [
+            as_asked(problem.objective.text, problem.value(configuration))[1]
+            for configuration in self.seeds.configurations
+        ]
         span = number(min(values))
         span += f" to {number(max(values))}" if max(values) > min(values) else ""
         total = len(values) + len(self.others)
         more = f" (and {len(self.others)} of other designs)" if self.others else ""
         design = problem.design.name + more
-        return f"{total} seeds for {self.tool}, design {design}, {problem.objective.text} {span}"
+        return f"{total} seeds for {self.tool}, design {design}, {what} {span}"
 
     @property
     def objects(self) -> Any:
