@@ -44,9 +44,10 @@ class Monomials:
         """The logarithm of the sum, and the shares of the products."""
         each = self.weights + (self.exponents @ unknowns[:, :, None])[:, :, 0]
         most = each.max(axis=1)
-        parts = np.exp(each - most[:, None])
-        whole = parts.sum(axis=1)
-        return most + np.log(whole), parts / whole[:, None]
+        with np.errstate(invalid="ignore"):  # of boxes without products
+            parts = np.exp(each - most[:, None])
+            whole = parts.sum(axis=1)
+            return most + np.log(whole), parts / whole[:, None]
 
     def sorted(self, steps: Integers) -> Monomials:
         """The products with the steps of each loop in another order.

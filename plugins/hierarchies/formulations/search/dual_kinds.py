@@ -181,7 +181,8 @@ class DualKinds:
         count = words.shape[2]
         alive = words[:, 0].T != -2
         shares = np.where(alive, guides.shares, 0)
-        shares /= shares.sum(axis=1)[:, None]
+        with np.errstate(invalid="ignore"):  # of boxes without words
+            shares /= shares.sum(axis=1)[:, None]
         each = shares * (weights - np.log(np.maximum(shares, TINY)))
         constant, size = each.sum(axis=1), np.abs(each).sum(axis=1)
         sums = [np.zeros((count, own.shape[1])) for own in self._parts]
