@@ -406,12 +406,12 @@ def coordinates(study: GridAnswer, index: Index) -> list[tuple[str, str]]:
     index : Index
         The place of the point on every axis.
     """
-    shown = []
+    cells = []
     for axis, place in zip(study.axes, index, strict=True):
         texts = [label_text(label) for label in axis.labels]
         names = [name_asked(text) if axis.name == "objective" else text for text in texts]
-        shown.append((axis.name, names[place] if len({*names}) == len(names) else texts[place]))
-    return shown
+        cells.append((axis.name, names[place] if len({*names}) == len(names) else texts[place]))
+    return cells
 
 
 def label_text(label: str | int | float) -> str:
