@@ -29,14 +29,14 @@ INNER = {"NetworkResult.of_part", "NetworkResult.shares_taken"}
 def methods():
     """The public classes and their methods by name, each that is inherited once."""
     classes = {n: o for n in ithaca.__all__ if inspect.isclass(o := getattr(ithaca, n))}
-    found = dict(classes)
+    documented = dict(classes)
     for kind in classes.values():
         for name in filter(lambda name: not name.startswith("_"), dir(kind)):
             each = inspect.getattr_static(kind, name)
             own = inspect.unwrap(getattr(each, "__func__", each))
             if inspect.isfunction(own) and own.__module__.startswith("ithaca."):
-                found[own.__qualname__] = own
-    return {name: each for name, each in found.items() if name not in INNER}
+                documented[own.__qualname__] = own
+    return {name: each for name, each in documented.items() if name not in INNER}
 
 
 def check_example(name, object_):

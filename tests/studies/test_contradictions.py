@@ -35,8 +35,8 @@ class Said:
     @cached_property
     def together(self):
         """Limits that are met by nothing together."""
-        found = TOGETHER.search(self.line)
-        return found[1].split(" and ") if found else []
+        named = TOGETHER.search(self.line)
+        return named[1].split(" and ") if named else []
 
     @cached_property
     def raised(self):
@@ -72,24 +72,24 @@ def check(ask, limits, rules=()):
     names = {*limits, *rules}
     if not (why := line()):
         return False
-    said = Said(why)
+    claims = Said(why)
     empty = "space itself is empty" in why or "whatever the limits" in why
-    assert said.together or said.raised or said.alone or said.dropped or empty, why
+    assert claims.together or claims.raised or claims.alone or claims.dropped or empty, why
     assert not empty or line(*names), why
     open_ = "perhaps not all" in why or "is open" in why
-    if said.together:
-        others = names - {*said.together}
+    if claims.together:
+        others = names - {*claims.together}
         assert line(*others), why
-        for name in said.together:
+        for name in claims.together:
             assert open_ or not line(*others, name), (name, why)
-    for name, (value, kind) in said.raised.items():
+    for name, (value, kind) in claims.raised.items():
         if kind != "no value below":
             assert not line(**{name: value * (1 + 1e-9)}), (name, why)
         if kind == "the smallest":
             assert line(**{name: value * (1 - 1e-3)}), (name, why)
-    for name in said.alone:
+    for name in claims.alone:
         assert line(*names - {name}), (name, why)
-    for rule in said.dropped:
+    for rule in claims.dropped:
         assert not line(rule), (rule, why)
     return True
 

@@ -57,8 +57,8 @@ class CodesignStudy(GridAnswer):
 
     Examples
     --------
-    >>> asked = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
-    >>> study = ithaca.codesign("dmazerunner-memory", "mm", **asked)
+    >>> question = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
+    >>> study = ithaca.codesign("dmazerunner-memory", "mm", **question)
     >>> len(study.points)
     2
     """
@@ -158,8 +158,8 @@ class CodesignStudy(GridAnswer):
 
         Examples
         --------
-        >>> asked = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
-        >>> study = ithaca.codesign("dmazerunner-memory", "mm", **asked)
+        >>> question = {"sizes": {"i": 4, "j": 4, "k": 4}, "vary": "objective=edp,energy"}
+        >>> study = ithaca.codesign("dmazerunner-memory", "mm", **question)
         >>> float(study.to_xarray()["value"].min())
         9924.0
         """

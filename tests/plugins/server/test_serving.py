@@ -123,8 +123,8 @@ def test_a_cancelled_call_ends_its_process(client):
 @pytest.mark.ci
 def test_calls_that_run_at_the_end_of_the_input_are_answered(client):
     number = client.send("tools/call", name="explain", arguments={"result": "none.json"})
-    written = client.process.communicate(timeout=60)[0]
-    answers = {own.get("id"): own for own in map(json.loads, written.splitlines())}
+    output = client.process.communicate(timeout=60)[0]
+    answers = {own.get("id"): own for own in map(json.loads, output.splitlines())}
     (said,) = answers[number]["result"]["content"]
     assert "none.json: no such file" in said["text"]
     assert client.process.returncode == 0

@@ -131,7 +131,7 @@ def test_what_ended_within_a_gap_is_not_said_to_have_lost(tmp_path):
     file = tmp_path / "n.yaml"
     file.write_text(json.dumps({"name": "n", "layers": nests}))
     words = ("--divisors-only", "--limit", "dsp=20", "--gap", "50%", "-o", path)
-    said = succeed("network", file, *words).stdout
+    printed = succeed("network", file, *words).stdout
     layers = load(path).layers
     for layer in layers:
         assert any(d.certificate.lower_bound < layer.answer.value for d in layer.designs)
@@ -139,7 +139,7 @@ def test_what_ended_within_a_gap_is_not_said_to_have_lost(tmp_path):
     small, large = (each.answer.value - each.answer.certificate.lower_bound for each in layers)
     share = float(100 * large / (small + large))
     assert 50 < share < 100
-    assert f"open       large {share:.1f} %, small {100 - share:.1f} % of the gap" in said
+    assert f"open       large {share:.1f} %, small {100 - share:.1f} % of the gap" in printed
 
 
 def test_all_designs_are_proven_where_that_is_asked_for(tmp_path):

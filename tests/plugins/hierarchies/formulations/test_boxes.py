@@ -123,8 +123,8 @@ def test_multipliers_leave_steps_alone_that_have_no_trips(outermost, share):
     """100 trips in two steps, which cost what they are: 10 + 10, or 100 + 1."""
     trips = Monomials(np.zeros((1, 2)), np.eye(2)[None])
     fixed = np.array([[[False, outermost]]])
-    found = multipliers(trips, [], np.log([100.0]), fixed)
-    assert found.shares[0, 0] == pytest.approx(share, abs=0.01)
+    guides = multipliers(trips, [], np.log([100.0]), fixed)
+    assert guides.shares[0, 0] == pytest.approx(share, abs=0.01)
 
 
 @pytest.mark.ci
